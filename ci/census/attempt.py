@@ -91,7 +91,7 @@ def attempt(
         notes.failures.append(Failure(stage=stage, kind=kind, message=str(problem)))
     return CensusRow(
         name=folder.name,
-        category=folder.parent.name,
+        category=operator.category if operator else folder.parent.name,
         path=folder.relative_to(top).as_posix(),
         op_type=operator.op_type if operator else "",
         unit=kernel_unit(operator) if operator else "vector",

@@ -16,6 +16,7 @@ from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
 from ci.model.trial import Outcome, Place, Refusal
 from ci.source.cpp_text import blanked, global_functions, without_comments
+from ci.source.declared import plain
 
 SYSTEM_WORKSPACE = 16 << 20
 """Bytes at the workspace's start that belong to the system; GetUserWorkspace skips them."""
@@ -72,7 +73,8 @@ def kernel_parameters(operator: Operator, source: str) -> tuple[str, int]:
     Raises TrialFailure(COMPILE_ERROR) when there is none.
     """
     found = global_functions(source)
-    own = [f for f in found if f[0] == operator.name] or found
+    named = [f for f in found if plain(f[0]) == plain(operator.op_type)]
+    own = [f for f in found if f[0] == operator.name] or named or found
     if not own:
         raise TrialFailure(
             Outcome.COMPILE_ERROR,

@@ -297,6 +297,7 @@ def _places(
         folders["workload"] = outer
         place = Place(folder="workload", below=beside.relative_to(outer).as_posix())
     sent = workload.model_copy(update={"golden": golden, "folder": Path()})
+    root = operator.place.resolve()
     return folders, Place(folder="repository", below=root.relative_to(top).as_posix()), place, sent
 
 

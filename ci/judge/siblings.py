@@ -90,10 +90,10 @@ class Siblings:
     @cached_property
     def _family(self) -> list[Operator]:
         """The other operators of the repository, those of the same folder first."""
-        own = self.operator.root
+        own = self.operator
         assert self.operator.repository is not None, "only a repository has shared sources"
-        others = [o for o in find_operators(self.operator.repository) if o.root != own]
-        return sorted(others, key=lambda o: (o.root.parent != own.parent, o.root))
+        others = [o for o in find_operators(self.operator.repository) if o.place != own.place]
+        return sorted(others, key=lambda o: (o.root.parent != own.root.parent, o.place))
 
     def _one(self, sibling: Operator, changed: Mapping[str, str]) -> Sibling:
         name = sibling.name

@@ -56,10 +56,13 @@ class Operator(Frozen):
     Sources are named by their paths relative to `root`, shared ones as `SharedSource` says.
     """
 
-    name: str = Field(description="Folder and kernel name, such as add_custom.")
+    name: str = Field(description="Its folder's name; its kernel's where that holds several.")
     op_type: str = Field(description="Registered type, such as AddCustom.")
     category: str = ""
     root: Path = Field(description="The folder that holds op_host and op_kernel.")
+    shares_folder: bool = Field(
+        default=False, description="Whether that folder holds other operators as well."
+    )
     repository: Path | None = Field(default=None, description="Top of the git checkout, if any.")
     layout: Literal["cann-ops", "ops-math"]
     host_sources: tuple[str, ...] = Field(description="op_host .cpp/.h, tiling and definition.")
@@ -102,6 +105,11 @@ class Operator(Frozen):
     shared_sources: tuple[SharedSource, ...] = Field(
         default=(), description="Those of host_sources and kernel_sources that others take too."
     )
+
+    @property
+    def place(self) -> Path:
+        """What names it: its folder, or one of its name in a folder of several."""
+        return self.root / self.name if self.shares_folder else self.root
 
     @property
     def shared_folders(self) -> tuple[Path, ...]:

@@ -299,11 +299,16 @@ def _from_top(path: Path, top: Path | None) -> str:
 
 def operators_at(paths: Sequence[Path]) -> list[Operator]:
     """The operators at these folders, each of one operator or of a repository."""
-    from ci.source.discovery import find_operators, load_operator
+    from ci.source.discovery import find_operators, load_operator, places_in
 
     found: list[Operator] = []
     for path in paths:
-        found += [load_operator(path)] if (path / "op_kernel").is_dir() else find_operators(path)
+        if (path / "op_kernel").is_dir():
+            found += map(load_operator, places_in(path))
+        elif (path.parent / "op_kernel").is_dir():
+            found.append(load_operator(path))
+        else:
+            found += find_operators(path)
     return found
 
 
@@ -311,7 +316,7 @@ def workload_below(operator: Operator, folder: Path) -> Path | None:
     """The operator's workload: next to it, else below `folder`; None when there is none."""
     from ci.source.workload_file import find_workload
 
-    return find_workload(operator.root, folder, operator.repository or operator.root)
+    return find_workload(operator.place, folder, operator.repository or operator.root)
 
 
 def strategy_options() -> type[Frozen]:

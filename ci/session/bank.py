@@ -119,7 +119,7 @@ def refresh(
     done = go_over(
         store,
         operators,
-        lambda operator: open_session(operator.root, setup_of(operator), pool=pool).evaluator,
+        lambda operator: open_session(operator.place, setup_of(operator), pool=pool).evaluator,
         proposer,
         settings,
         commit_of=base_commit,

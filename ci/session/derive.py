@@ -56,7 +56,7 @@ def derive_workloads(
     names = Counter(operator.name for operator in operators)
     for operator in operators:
         file = _place(operator, settings, names[operator.name] == 1) / FILE
-        row = kept.rows.get(str(operator.root))
+        row = kept.rows.get(str(operator.place))
         if settings.again or (row is None and not file.exists()):
             row = _guarded(
                 operator, backend, settings, file.parent, partial(on_step, operator.root)
@@ -154,7 +154,7 @@ def _guarded(
     from ci.source.discovery import for_chip
 
     started = time.monotonic()
-    row = DerivedRow(name=operator.name, category=operator.category, path=str(operator.root))
+    row = DerivedRow(name=operator.name, category=operator.category, path=str(operator.place))
     if not for_chip(operator):
         why = f"It is declared for {', '.join(operator.socs)} only; nothing was built."
         return _without(row.model_copy(update={"for_chip": False}), why, "other chip", started)
@@ -189,7 +189,7 @@ def derive_workload(
     row = DerivedRow(
         name=operator.name,
         category=operator.category,
-        path=str(operator.root),
+        path=str(operator.place),
         version=backend.fingerprint().version,
     )
     with scratch("golden") as name:
@@ -262,17 +262,17 @@ def _given(operator: Operator, workloads: Path | None) -> Workload | None:
 
     if workloads is None:
         return None
-    found = workload_in(workloads, operator.root, operator.repository or operator.root.parents[-1])
+    found = workload_in(workloads, operator.place, operator.repository or operator.root.parents[-1])
     return None if found is None else load_workload(operator, found)
 
 
 def _place(operator: Operator, settings: DeriveSettings, unique: bool) -> Path:
     """The folder of its workload, where `find_workload` looks."""
     if settings.out is None:
-        return operator.root
+        return operator.place
     if unique or operator.repository is None:
         return settings.out / operator.name
-    return settings.out / operator.root.relative_to(operator.repository)
+    return settings.out / operator.place.relative_to(operator.repository)
 
 
 def _since(started: float) -> float:

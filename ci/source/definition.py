@@ -26,6 +26,9 @@ from rules.architectures import architectures
 
 # A preprocessor line with its continuations.
 _DIRECTIVE = re.compile(r"^[ \t]*#[^\n\\]*(?:\\.[^\n\\]*)*", re.MULTILINE | re.DOTALL)
+_DERIVED = re.compile(
+    r"\b(?:class|struct)\s+(\w+)\s*(?:final\s*)?:\s*(?:public\s+)?(?:::)?(?:ops::)?OpDef\b"
+)
 _PARAM_TYPES = {"REQUIRED": "required", "OPTIONAL": "optional", "DYNAMIC": "dynamic"}
 _ATTR_TYPES = {
     "Int": "int",
@@ -76,8 +79,8 @@ class _Names:
         return found
 
 
-def find_definition(text: str, shared: str = "") -> Definition | None:
-    """The op definition in `text` (one host source), or None.
+def find_definitions(text: str, shared: str = "") -> list[Definition]:
+    """The op definitions in `text` (one host source), in its order.
 
     `shared` is the text of headers that it includes, whose macros and names it may use.
     """
@@ -85,18 +88,28 @@ def find_definition(text: str, shared: str = "") -> Definition | None:
     macros = function_macros(own) | function_macros(other)
     lines = _DIRECTIVE.sub("", own)
     expanded = expand(lines, {k: v for k, v in macros.items() if k != "OP_ADD"})
-    declared = re.search(r"\bclass\s+(\w+)\s*(?:final\s*)?:\s*public\s+(?:ops::)?OpDef\b", expanded)
-    if declared is None:
-        return None
-    start = expanded.find("{", declared.end())
-    end = closing(expanded, start) if start >= 0 else -1
-    body = expanded[start : end if end > 0 else len(expanded)]
+    classes = [*_DERIVED.finditer(expanded)]
+    if not classes:
+        return []
     known = other + "\n" + expanded
     names, values = _named_lists(known, expanded), _values(known)
+    added = re.findall(r"\bOP_ADD\(\s*(\w+)", expanded)
+    if len(classes) > 1 and added:
+        classes = [one for one in classes if one.group(1) in added]
+    found = []
+    for one in classes:
+        start = expanded.find("{", one.end())
+        end = closing(expanded, start) if start >= 0 else -1
+        body = expanded[start : end if end > 0 else len(expanded)]
+        op_type = one.group(1) if one.group(1) in added or not added else added[0]
+        found.append(_definition(op_type, body, names, values))
+    return found
+
+
+def _definition(op_type: str, body: str, names: _Names, values: dict[str, str]) -> Definition:
     config = _chip_config(body)
-    added = re.search(r"\bOP_ADD\(\s*(\w+)", expanded)
     return Definition(
-        op_type=added.group(1) if added else declared.group(1),
+        op_type=op_type,
         inputs=tuple(_tensor(n, chain, names) for n, chain in _chains(body, "Input", config)),
         outputs=tuple(_tensor(n, chain, names) for n, chain in _chains(body, "Output", config)),
         attrs=tuple(_attr(n, chain, values) for n, chain in _chains(body, "Attr", config)),

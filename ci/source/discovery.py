@@ -7,7 +7,7 @@ Layouts: cann-ops (`src/<category>/<op>/{op_host,op_kernel}`, also `src/contrib/
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -16,12 +16,21 @@ from ci.model.errors import InputError
 from ci.model.operator import Operator, SharedSource
 from ci.source.build.facts import read_build
 from ci.source.build.tree import folders_of_tree
-from ci.source.cpp_text import global_functions
-from ci.source.definition import find_definition, tiling_functions
+from ci.source.declared import (
+    Declared,
+    declared,
+    entries_of,
+    host_of,
+    is_unit,
+    kernel_of,
+    names_our_chip,
+    plain,
+    registered,
+)
+from ci.source.definition import find_definitions, tiling_functions
 from ci.source.host_units import neighbour_sources, own_sources
 from ci.source.readable_files import borrowed
 from ci.source.shared_sources import shared_sources
-from rules.architectures import architectures
 
 
 def find_operators(repository: Path) -> list[Operator]:
@@ -35,9 +44,9 @@ def find_operators(repository: Path) -> list[Operator]:
     if not repository.is_dir():
         raise InputError(f"{repository} is a file; give the folder of a repository.")
     found = []
-    for root in operator_folders(repository):
+    for place in operator_places(repository):
         try:
-            found.append(_read_operator(root))
+            found.append(load_operator(place))
         except InputError:
             continue
     if not found:
@@ -58,17 +67,24 @@ def _nearest(path: Path) -> str:
 def load_operator(path: Path) -> Operator:
     """The operator of a folder (one with op_host and op_kernel, or a repository with just one).
 
-    Raises InputError with a sentence that says what is missing and where.
+    Of a folder with several, `folder/<kernel's name>` or a source of it names one; the folder
+    itself means the one that is called as it is. Raises InputError with a sentence that says what
+    is missing and where.
     """
+    sides = (layout.HOST, layout.KERNEL)
+    if _is_operator(path.parent) and not path.is_file() and path.name not in sides:
+        return _read_operator(path.parent, path.name)
     if not path.exists():
         raise InputError(f"There is no file or folder {path}.{_nearest(path)}")
     if path.is_file():
-        if path.parent.name in ("op_host", "op_kernel") and path.suffix in layout.SOURCES:
-            path = path.parent.parent
-        else:
+        folder = path.parent.parent
+        if path.parent.name not in ("op_host", "op_kernel") or path.suffix not in layout.SOURCES:
             raise InputError(
                 f"{path} is a file; give the operator's folder, the one with op_host and op_kernel."
             )
+        if _is_operator(folder) and len(places_in(folder)) > 1:
+            return _read_operator(folder, _named_by(path))
+        path = folder
     if path.name in ("op_host", "op_kernel"):
         path = path.parent
     has = {name: (path / name).is_dir() for name in ("op_host", "op_kernel")}
@@ -111,35 +127,65 @@ def operator_folders(top: Path) -> list[Path]:
     return sorted(found)
 
 
+def operator_places(top: Path) -> list[Path]:
+    """What `load_operator` takes for each operator below `top`: its folder, or one in that for each
+    of several that share it."""
+    return [place for folder in operator_folders(top) for place in places_in(folder)]
+
+
+def places_in(folder: Path) -> list[Path]:
+    """The same for a folder with op_host and op_kernel."""
+    try:
+        host = _sources(folder, layout.HOST)
+        if len(registered(t for p, t in host.items() if is_unit(p))) < 2:
+            return [folder]
+        known = declared(host, _shared_text(host, ()))
+        entries = entries_of(_sources(folder, layout.KERNEL))
+    except InputError:
+        return [folder]
+    if len(known) < 2:
+        return [folder]
+    names = {plain(name): name for _, name in entries}
+    return [folder / names.get(plain(op_type), op_type) for op_type in known]
+
+
+def _is_operator(folder: Path) -> bool:
+    return (folder / layout.HOST).is_dir() and (folder / layout.KERNEL).is_dir()
+
+
+def _named_by(source: Path) -> str:
+    """The name of the operator that a source declares or is the kernel of; '' where it is not
+    just one."""
+    text = _text(source)
+    entries = [name for _, name in entries_of({source.name: text})]
+    names = entries if source.parent.name == layout.KERNEL else registered([text])
+    return names[0] if len(names) == 1 else ""
+
+
 def is_shared(folder: Path) -> bool:
     """Whether a folder with op_host and op_kernel holds only what operators next to it share: it
     declares none, and has no kernel."""
     host, kernel = (_sources(folder, side) for side in (layout.HOST, layout.KERNEL))
-    units = [text for path, text in host.items() if _is_unit(path)]
+    units = [text for path, text in host.items() if is_unit(path)]
     declares = any("OpDef" in text or "OPDEF" in text for text in units)
     return not declares and not any("__global__" in text for text in kernel.values())
 
 
 def for_chip(operator: Operator) -> bool:
     """Whether the definition names a chip family that we know, or names none at all."""
-    return _ours(operator.socs)
+    return names_our_chip(operator.socs)
 
 
 def declared_for_others(folder: Path) -> bool:
     """Whether a folder that cannot be read as an operator declares one for other chips only."""
     texts = _sources(folder, layout.HOST)
-    found = [find_definition(text, "") for path, text in texts.items() if _is_unit(path)]
-    return any(one is not None and not _ours(one.socs) for one in found)
+    found = [one for p, text in texts.items() if is_unit(p) for one in find_definitions(text)]
+    return any(not names_our_chip(one.socs) for one in found)
 
 
 def other_chips(operator: Operator) -> tuple[str, ...]:
     """The chips that the definition names and that are of no family we know."""
-    return tuple(soc for soc in operator.socs if not _ours((soc,)))
-
-
-def _ours(socs: Sequence[str]) -> bool:
-    known = [one.definition_word for one in architectures()]
-    return not socs or any(word in soc.lower() for soc in socs for word in known)
+    return tuple(soc for soc in operator.socs if not names_our_chip((soc,)))
 
 
 def _text(path: Path) -> str:
@@ -154,7 +200,9 @@ def _sources(root: Path, folder: str) -> dict[str, str]:
     found = {}
     for path in sorted((root / folder).rglob("*")):
         inside = path.relative_to(root).parts
-        if path.suffix in layout.SOURCES and path.is_file() and not layout.SKIPPED & set(inside):
+        if path.suffix not in layout.SOURCES or any(part.startswith(".") for part in inside):
+            continue
+        if path.is_file() and not layout.SKIPPED & set(inside):
             real, own = path.resolve(), root.resolve()
             if not real.is_relative_to(own) or borrowed(real, _repository(own) or own, own):
                 raise InputError(
@@ -168,7 +216,26 @@ def _repository(root: Path) -> Path | None:
     return next((p for p in (root, *root.parents) if (p / ".git").exists()), None)
 
 
-def _read_operator(root: Path) -> Operator:
+def _wanted(root: Path, known: Mapping[str, Declared], name: str) -> str:
+    """The type of the operator that is called `name`, '' for the folder's. Raises InputError."""
+    called = {plain(op_type): op_type for op_type in known}
+    if not name and len(known) == 1:
+        return next(iter(known))
+    wanted = called.get(plain(name or root.name), "")
+    if wanted:
+        return wanted
+    if name and len(known) == 1 and plain(name) == plain(root.name):
+        return next(iter(known))
+    names = ", ".join(place.name for place in places_in(root)) if len(known) > 1 else root.name
+    if name:
+        raise InputError(f"There is no operator {name} in {root}; it holds {names}.")
+    first = names.split(",")[0]
+    raise InputError(
+        f"{root} holds {len(known)} operators ({names}); name one of them: {root / first}."
+    )
+
+
+def _read_operator(root: Path, name: str = "") -> Operator:
     root = root.resolve()
     host, kernel = _sources(root, "op_host"), _sources(root, "op_kernel")
     if not host:
@@ -180,20 +247,28 @@ def _read_operator(root: Path) -> Operator:
     build = read_build(root, top)
     by_tree = tuple(folders_of_tree(build.tree, {**host, **kernel}, root, build.include_folders))
     folders = (*build.include_folders, *by_tree)
-    shared = _shared_text(host, folders)
-    work = own_sources(root, host, build.own_sources)
-    declared = {}
-    for path, text in work.items():
-        if _is_unit(path) and (definition := find_definition(text, shared)):
-            declared[path] = definition
-    if not declared:
+    whole = own_sources(root, host, build.own_sources)
+    known = declared(whole, _shared_text(host, folders))
+    if not known:
         raise InputError(
             f"No op definition in {root / 'op_host'}: no source there has a class derived from"
             " OpDef with OP_ADD."
         )
-    definition_source, definition = next(iter(declared.items()))
+    op_type = _wanted(root, known, name)
+    definition_source, definition = known[op_type].source, known[op_type].definition
+    named = {p for p in whole if root / p in build.own_sources}
+    work = host_of(op_type, known, whole, named)
+    entry, entry_name, own_kernel = kernel_of(op_type, known, root.name, kernel)
+    if not entry:
+        raise InputError(
+            f"No kernel in {root / 'op_kernel'}: no .cpp there defines a global kernel function"
+            f" (__global__ __aicore__) for {op_type}."
+        )
+    beside: dict[str, str] = {}
+    for other in known.keys() - {op_type}:
+        beside |= host_of(other, known, whole, named) | kernel_of(other, known, "", kernel)[2]
+    kernel = own_kernel
     work = _named_by_build(root, work, build.own_sources, definition_source)
-    entry = _entry(root, kernel)
     others = [*build.shared_sources]
     others += neighbour_sources(root, top, work, folders)
     common: dict[str, str] = {}
@@ -205,7 +280,7 @@ def _read_operator(root: Path) -> Operator:
     for name, place in common.items():
         side = kernel if name.startswith(layout.KERNEL + "/") else work
         side[name] = _text((repository or root) / place)
-    functions = {p: tiling_functions(t) for p, t in work.items() if _is_unit(p)}
+    functions = {p: tiling_functions(t) for p, t in work.items() if is_unit(p)}
     tiling_sources = tuple(p for p, names in functions.items() if names)
     if not tiling_sources and not build.shared_sources:
         raise InputError(
@@ -213,8 +288,13 @@ def _read_operator(root: Path) -> Operator:
             " gert::TilingContext."
         )
     compiled = build.options(definition.op_type)
+    shared = [SharedSource(name=n, path=p) for n, p in common.items()]
+    if repository is not None:
+        inside = root.relative_to(repository.resolve())
+        both = [p for p in (*work, *kernel) if p in beside]
+        shared += [SharedSource(name=p, path=(inside / p).as_posix()) for p in both]
     return Operator(
-        name=root.name,
+        name=root.name if len(known) == 1 else entry_name,
         op_type=definition.op_type,
         category=root.parent.name,
         root=root,
@@ -237,7 +317,8 @@ def _read_operator(root: Path) -> Operator:
         include_folders=build.include_folders,
         tree_folders=by_tree,
         shared_host_sources=tuple(dict.fromkeys(others)),
-        shared_sources=tuple(SharedSource(name=n, path=p) for n, p in common.items()),
+        shared_sources=tuple(shared),
+        shares_folder=len(known) > 1,
     )
 
 
@@ -245,14 +326,10 @@ def _named_by_build(
     root: Path, work: dict[str, str], named: frozenset[Path], definition_source: str
 ) -> dict[str, str]:
     """Without the sources that the build leaves out, where it names definition and tiling."""
-    kept = {p: t for p, t in work.items() if not _is_unit(p) or root / p in named}
-    tiles = any(_is_unit(p) and tiling_functions(t) for p, t in kept.items())
-    tiled = any(_is_unit(p) and tiling_functions(t) for p, t in work.items())
+    kept = {p: t for p, t in work.items() if not is_unit(p) or root / p in named}
+    tiles = any(is_unit(p) and tiling_functions(t) for p, t in kept.items())
+    tiled = any(is_unit(p) and tiling_functions(t) for p, t in work.items())
     return kept if definition_source in kept and tiles == tiled else work
-
-
-def _is_unit(path: str) -> bool:
-    return path.endswith(layout.UNITS)
 
 
 def _layout(root: Path) -> Literal["cann-ops", "ops-math"]:
@@ -267,7 +344,7 @@ def _guess_top(root: Path) -> Path:
     return root.parent.parent
 
 
-def _shared_text(host: dict[str, str], folders: tuple[Path, ...]) -> str:
+def _shared_text(host: Mapping[str, str], folders: Iterable[Path]) -> str:
     """Text of the headers of the operator and the shared folders that its sources include."""
 
     def find(_: str, spelled: str) -> Iterator[tuple[str, str]]:
@@ -280,29 +357,3 @@ def _shared_text(host: dict[str, str], folders: tuple[Path, ...]) -> str:
             yield spelled, path.read_text(encoding="utf-8", errors="replace")
 
     return "\n".join(layout.closure(host, find, 40).values())
-
-
-def _entry(root: Path, kernel: dict[str, str]) -> str:
-    """The source of the kernel entry."""
-    entries = [
-        (path, name)
-        for path, text in kernel.items()
-        if _is_unit(path) and "__global__" in text
-        for name, _ in global_functions(text)
-    ]
-    if not entries:
-        raise InputError(
-            f"No kernel in {root / 'op_kernel'}: no .cpp there defines a __global__ __aicore__"
-            " function."
-        )
-    squeezed = root.name.replace("_", "")
-    # The folder's name, else the same letters, else a prefix of its file, else the first found.
-    return min(
-        entries,
-        key=lambda e: (
-            e[1] != root.name,
-            e[1].replace("_", "") != squeezed,
-            Path(e[0]).stem != root.name,
-            e[0].count("/"),
-        ),
-    )[0]

@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ci.model import layout
 from ci.model.columns import case_column
 from ci.model.errors import InputError
 from ci.model.operator import Operator
 from ci.model.workload import TensorCase, Workload
 from ci.model.yaml_model import YamlFile
 from ci.source.cann_bench import is_cann_bench, load_cann_bench
+from ci.source.declared import plain
 from ci.source.readable_files import home, within
 from ci.source.workload_model import GivenWorkload, case_for
+
+FILE = "workload.yaml"
 
 MOST_BYTES = 4_000_000
 """Most bytes of a workload file: generated ones have thousands of cases."""
@@ -23,7 +27,7 @@ def load_workload(operator: Operator, path: Path | None = None) -> Workload:
 
     Without `path`: `workload.yaml` next to op_host. Raises InputError naming file, line and key.
     """
-    file = operator.root / "workload.yaml" if path is None else path
+    file = _beside(operator.place) if path is None else path
     if not file.exists():
         if path is None:
             raise InputError(
@@ -50,10 +54,21 @@ def find_workload(root: Path, folder: Path | None, top: Path) -> Path | None:
     that the operator lies in, the nearest first, up to its repository `top`: its category, its
     repository. Folders around the repository do not count: their names are the user's.
     """
-    beside = root / "workload.yaml"
+    beside = _beside(root)
     if beside.is_file():
         return beside
     return None if folder is None else workload_in(folder, root, top)
+
+
+def _beside(place: Path) -> Path:
+    """Where the workload next to an operator is; `Operator.place` names it.
+
+    Of several operators in a folder the one of the folder's name may have it there.
+    """
+    file, outer = place / FILE, place.parent / FILE
+    namesake = plain(place.name) == plain(place.parent.name)
+    within_one = (place.parent / layout.HOST).is_dir()
+    return outer if namesake and within_one and not file.is_file() else file
 
 
 def workload_in(folder: Path, root: Path, top: Path) -> Path | None:

@@ -185,11 +185,11 @@ def refresh(
     """
     out = build(SummaryOptions, given).out
     chosen = covered(operators_at(operators), build(EvaluationSetup, given))
-    setups = {operator.root: setup for operator, setup in chosen}
+    setups = {operator.place: setup for operator, setup in chosen}
     done, page = go_over(
         build(BankOptions, given).bank,
         [operator for operator, _ in chosen],
-        lambda operator: setups[operator.root],
+        lambda operator: setups[operator.place],
         build(RefreshSettings, given),
         build(ProposerOptions, given),
         lambda text: click.echo(text, err=True),

@@ -1,0 +1,180 @@
+"""Which operators a folder declares, and which of its sources make up each of them.
+
+A forward operator and its gradient may share a folder, and a chip may have a definition of its own
+in a folder of its own beside that of the others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from ci.model import layout
+from ci.source.cpp_text import global_functions, without_comments
+from ci.source.definition import Definition, find_definitions
+from rules.architectures import architectures
+
+_REGISTERED = re.compile(r"\b(OP_ADD|IMPL_OP\w*)\s*\(\s*(\w+)")
+_CHIP_FOLDER = re.compile(r"arch\d+")
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A definition for the chip that we know, as far as there is one."""
+
+    source: str
+    definition: Definition
+    for_other_chips: frozenset[str] = frozenset()
+    """Sources that declare the same operator for other chips only."""
+
+
+def is_unit(path: str) -> bool:
+    """Whether a path names a source that is compiled by itself."""
+    return path.endswith(layout.UNITS)
+
+
+def plain(name: str) -> str:
+    """A name as kernels, folders and types of one operator have in common: 'scatter_maxv1'."""
+    return name.replace("_", "").lower()
+
+
+def names_our_chip(socs: Sequence[str]) -> bool:
+    """Whether a definition names a chip family that we know, or names none at all."""
+    known = [one.definition_word for one in architectures()]
+    return not socs or any(word in soc.lower() for soc in socs for word in known)
+
+
+def for_another_chip(path: str) -> bool:
+    """Whether a path leads into a folder of another chip generation (`arch35`)."""
+    ours = {one.source_folder for one in architectures()}
+    folders = [p for p in PurePosixPath(path).parts[:-1] if _CHIP_FOLDER.fullmatch(p)]
+    return bool(folders) and ours.isdisjoint(folders)
+
+
+def registered(texts: Iterable[str]) -> list[str]:
+    """Types that host sources add or implement, each once."""
+    found = (_REGISTERED.findall(without_comments(text)) for text in texts)
+    return [*dict.fromkeys(name for names in found for _, name in names)]
+
+
+def _work(text: str, op_type: str) -> set[str]:
+    """What a host source registers for a type: its definition, its tiling, both or neither."""
+    macros = {m for m, name in _REGISTERED.findall(without_comments(text)) if name == op_type}
+    found = {"definition"} if "OP_ADD" in macros else set()
+    tiles = macros & {"IMPL_OP", "IMPL_OP_OPTILING"} or ("OP_ADD" in macros and "SetTiling" in text)
+    return found | ({"tiling"} if tiles else set())
+
+
+def declared(host: Mapping[str, str], shared: str) -> dict[str, Declared]:
+    """The operators by type; of several definitions of one that for our chip.
+
+    `shared` is the text of headers that the sources include.
+    """
+    found: dict[str, list[Declared]] = {}
+    for path, text in host.items():
+        for one in find_definitions(text, shared) if is_unit(path) else ():
+            found.setdefault(one.op_type, []).append(Declared(path, one))
+    chosen = {}
+    for op_type, several in found.items():
+        best = min(several, key=lambda one: _rank(one.definition.socs))
+        # A source with another operator in it is that one's, too.
+        others = {
+            one.source
+            for one in several
+            if _rank(one.definition.socs) > _rank(best.definition.socs) == 0
+        }
+        chosen[op_type] = Declared(best.source, best.definition, frozenset(others - {best.source}))
+    return chosen
+
+
+def _rank(socs: Sequence[str]) -> int:
+    return (0 if socs else 1) if names_our_chip(socs) else 2
+
+
+def host_of(
+    op_type: str, known: Mapping[str, Declared], host: Mapping[str, str], named: Set[str]
+) -> dict[str, str]:
+    """Host sources of one of the operators: without those that work for another one or for another
+    chip alone. A source that implements a header which the others include stays.
+
+    `named` are sources that the build lists for our chip.
+    """
+    own = known[op_type]
+    names = {path: registered([text]) if is_unit(path) else [] for path, text in host.items()}
+    foreign = {path for path in host if path not in named and for_another_chip(path)}
+    if not names_our_chip(own.definition.socs):
+        foreign = set()
+    here = {
+        one
+        for path, text in host.items()
+        if op_type in names[path] and path not in foreign
+        for one in _work(text, op_type)
+    }
+
+    def works(path: str) -> bool:
+        if path in own.for_other_chips:
+            return False
+        if op_type in names[path]:
+            return path not in foreign or here.isdisjoint(_work(host[path], op_type))
+        return known.keys().isdisjoint(names[path])
+
+    kept = {path: text for path, text in host.items() if works(path)}
+    while True:
+        included = {PurePosixPath(n).name for t in kept.values() for n in layout.included(t)}
+        more = {
+            path: text
+            for path, text in host.items()
+            if path not in kept
+            and path not in own.for_other_chips
+            and path not in foreign
+            and PurePosixPath(path).stem + ".h" in included
+        }
+        if not more:
+            break
+        kept |= more
+    if len(known) < 2:
+        return kept
+    reached = layout.IncludeGraph(host).reachable(p for p in kept if is_unit(p))
+    return {path: text for path, text in host.items() if path in reached}
+
+
+def entries_of(kernel: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Source and name of each kernel entry."""
+    return [
+        (path, name)
+        for path, text in kernel.items()
+        if is_unit(path) and "__global__" in text
+        for name, _ in global_functions(text)
+    ]
+
+
+def kernel_of(
+    op_type: str, known: Mapping[str, Declared], folder: str, kernel: Mapping[str, str]
+) -> tuple[str, str, dict[str, str]]:
+    """Source and name of the kernel entry of one of the operators, and the sources it is made of.
+
+    By the type's letters, else the folder's; a source for our chip before one for another.
+    ('', '', {}) where there is none.
+    """
+    entries = entries_of(kernel)
+    others = {plain(other) for other in known if other != op_type}
+    entries = [e for e in entries if plain(e[1]) not in others]
+    if not entries:
+        return "", "", {}
+    path, name = min(
+        entries,
+        key=lambda e: (
+            plain(e[1]) != plain(op_type),
+            e[1] != folder,
+            plain(e[1]) != plain(folder),
+            for_another_chip(e[0]),
+            PurePosixPath(e[0]).stem != folder,
+            e[0].count("/"),
+        ),
+    )
+    if len(known) < 2:
+        return path, name, dict(kernel)
+    reached = layout.IncludeGraph(kernel).reachable([path])
+    return path, name, {p: t for p, t in kernel.items() if p in reached}
