@@ -47,7 +47,8 @@ class CheckSettings(Frozen):
     varied: int = Field(
         default=32,
         ge=0,
-        description="Most cases next to the workload's: lengths, values, attributes, dtypes.",
+        description="Most cases in addition to those of the workload: other lengths, values,"
+        " attributes, dtypes.",
     )
     seconds: float = Field(
         default=60.0, gt=0, description="Start no further case after so many seconds."

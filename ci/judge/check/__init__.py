@@ -1,1 +1,1 @@
-"""What is wrong with an operator as it is: its own cases and varied ones, built twice."""
+"""What is wrong with an operator as it is, seen on its own cases and on varied ones."""
