@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ci.judge.gates.coverage import CoverageGate
 from ci.model.diagnosis import Diagnosis
 from ci.model.errors import ModelUnavailable
 from ci.model.operator import Operator
@@ -90,6 +91,10 @@ def _same_sources(result: Result, operator: Operator) -> bool:
     )
 
 
+NO_FAULT: Final = (ENSEMBLE, CoverageGate.name)
+"""Gates whose refusals say neither that a rewrite helps nor that it is wrong."""
+
+
 @dataclass(frozen=True)
 class _Teacher:
     """Makes tuples of the rewrites of one run."""
@@ -105,9 +110,10 @@ class _Teacher:
         A rewrite of several motifs at once teaches only when it helps: which of them was at fault
         is not known. What a guard refused teaches nothing, nor does a number of the tiling that
         made no difference: these shapes do not reach its limit. What is not fit to be inherited
-        counts as failed, however fast; a gain in some start states alone teaches nothing.
+        counts as failed, however fast; a gain in some start states alone teaches nothing, nor does
+        one of which too little could be tried.
         """
-        if after.refusal is not None and after.refusal.gate == ENSEMBLE:
+        if after.refusal is not None and after.refusal.gate in NO_FAULT:
             return None
         if after.outcome is Outcome.UNFIT:
             after = after.model_copy(update={"measurement": None})

@@ -22,6 +22,7 @@ from ci.source.discovery import load_operator
 from ci.system.trial_store import TRIALS_FILE, TrialStore
 from ci.testing.model_operator import KERNEL_FILE, ModelEvaluator, write
 from experience.bank.distill import Provenance
+from rules.load import load_motifs
 from tests.bot.make import git, repository
 from tests.ci.small_operator import write_operator
 
@@ -126,6 +127,19 @@ def test_a_gain_of_which_too_little_was_tried_is_unverified(tmp_path: Path) -> N
     assert "Not verified: Only 3 varied cases were tried, of 40 at least." in result.verdict_reason
     assert result.diff and result.verification is None
     assert headline(result).startswith(f"{result.op_type} became faster, but is not verified: ")
+
+
+def test_what_could_not_be_tried_enough_is_no_lesson(tmp_path: Path) -> None:
+    """Neither that it helps nor that it fails: nobody found a fault."""
+    judge = Sparse(tmp_path)
+    result = conclusion(judge, tmp_path, "5 8")
+    (one,) = load_motifs()[:1]
+    trials = [
+        t.model_copy(update={"candidate": t.candidate.model_copy(update={"motif_ids": (one.id,)})})
+        for t in result.trials
+    ]
+    assert trials[1].refusal is not None
+    assert lessons(judge.operator, trials, rules_proposer(), Provenance()) == []
 
 
 def test_a_smaller_gain_that_was_verified_is_reported_rather(tmp_path: Path) -> None:
