@@ -1,7 +1,7 @@
 """Which operators a folder declares, and which of its sources make up each of them.
 
 A forward operator and its gradient may share a folder, and a chip may have a definition of its own
-in a folder of its own beside that of the others.
+in a folder of its own next to that of the others.
 """
 
 from __future__ import annotations
