@@ -55,7 +55,7 @@ def neighbours(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]:
         # Not resolve(): a link must not lead elsewhere than its name says.
         path = Path(os.path.normpath(source.parent / spelled))
         held = _held_by(path, root, base)
-        if held.is_relative_to(root) or not within(held, base):
+        if held in starts or _in_a_side(held, root) or not within(held, base):
             return
         if path.is_relative_to(base) and path.suffix in layout.SOURCES and held.is_file():
             yield path, held.read_text(encoding="utf-8", errors="replace")
@@ -63,6 +63,12 @@ def neighbours(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]:
     starts = {_place(operator, name): text for name, text in texts.items()}
     found = layout.closure(starts, find, MOST_NEIGHBOURS)
     return {path.relative_to(base).as_posix(): text for path, text in found.items()}
+
+
+def _in_a_side(path: Path, root: Path) -> bool:
+    """Whether a file is in the operator's op_host or op_kernel, whose sources it names itself."""
+    inside = path.is_relative_to(root) and path.relative_to(root).parts[:1]
+    return inside in ((layout.HOST,), (layout.KERNEL,))
 
 
 def _held_by(path: Path, root: Path, base: Path) -> Path:

@@ -89,3 +89,14 @@ def test_an_own_header_that_is_included_by_the_category_s_folder_is_the_candidat
     tried = [Path(one.removeprefix("-I").removeprefix("-idirafter")) for one in words]
     found = next(f for f in tried if (f / "scale_mask/op_kernel/own.h").is_file())
     assert (found / "scale_mask/op_kernel/own.h").read_text() == "// changed"
+
+
+def test_a_folder_beside_the_operators_two_sides_belongs_to_it(tmp_path: Path) -> None:
+    root = write_operator(tmp_path, kernel='#include "../base/one.h"\n' + KERNEL)
+    (root / "base").mkdir()
+    (root / "base" / "one.h").write_text('#include "two.h"\n')
+    (root / "base" / "two.h").write_text("// two")
+    (root / "base" / "three.h").write_text("// nobody includes it")
+    operator = load_operator(root)
+    laid = lay_operator(tmp_path / "laid", operator, operator.texts({}))
+    assert sorted(path.name for path in (laid / "base").iterdir()) == ["one.h", "two.h"]
