@@ -28,6 +28,9 @@ Say: TypeAlias = Callable[[str], None]
 ALWAYS = (Outcome.COMPILE_ERROR, Outcome.TIMEOUT)
 """What every case would show again."""
 
+ROUNDING = {family.name for family in WIDE.families if family.rounding}
+"""What is varied where a right operator may miss its tolerance."""
+
 REFUSABLE = (Outcome.LAUNCH_ERROR, Outcome.COMPILE_ERROR, Outcome.TIMEOUT, Outcome.REJECTED)
 """How an operator turns down a case that it is not made for."""
 
@@ -92,7 +95,8 @@ class _Check:
                 if found.outcome not in REFUSABLE:
                     self.findings.failure(found, family)
             else:
-                self.findings.launched(found, self.seed, family)
+                loose = family in ROUNDING
+                self.findings.launched(found, self.seed, family, rounding=loose)
         if swept.untaken:
             self.notes.append(f"Not varied: {', '.join(swept.untaken)}.")
 

@@ -51,8 +51,11 @@ class Findings:
         self._add(_of_refusal(failure.outcome, refusal, varied))
         self.warnings(failure.warnings, refusal.place.case, varied)
 
-    def launched(self, launched: Launched, seed: int, varied: str = "") -> None:
-        """Outputs that are wrong, and what the machine found odd."""
+    def launched(
+        self, launched: Launched, seed: int, varied: str = "", *, rounding: bool = False
+    ) -> None:
+        """Outputs that are wrong, and what the machine found odd. With `rounding` a right operator
+        may miss its tolerance: that is a note."""
         name = launched.case.name
         if not launched.compared.agrees:
             refusal = Refusal(
@@ -60,7 +63,10 @@ class Findings:
                 sentence=launched.compared.message,
                 evidence=launched.compared.details,
             )
-            self._add(_of_refusal(Outcome.WRONG_RESULT, refusal, varied))
+            wrong = _of_refusal(Outcome.WRONG_RESULT, refusal, varied)
+            if rounding:
+                wrong = wrong.model_copy(update={"severity": Severity.NOTE})
+            self._add(wrong)
         self.warnings(launched.warnings, name, varied)
 
     def warnings(self, warnings: Iterable[MachineWarning], case: str, varied: str = "") -> None:
@@ -100,7 +106,7 @@ class Findings:
 
     def has(self, *kinds: str) -> bool:
         """Whether one of the kinds was found."""
-        return any(one.kind in kinds for one in self.found.values())
+        return any(one.kind in kinds and one.fails for one in self.found.values())
 
     def ordered(self) -> tuple[Finding, ...]:
         """The worst first; among equals causes before what they lead to, then by place.

@@ -62,6 +62,8 @@ class Family(ABC):
     """What is varied, as reports count it."""
     turns: ClassVar[int] = 1
     """How many of its ladders are asked when one of another family is."""
+    rounding: ClassVar[bool] = False
+    """Whether rounding alone may take a right operator beyond its tolerance there."""
 
     @abstractmethod
     def ladders(self, known: Known) -> Iterator[Ladder]:

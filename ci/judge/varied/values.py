@@ -62,6 +62,7 @@ class Ranges(Family):
 
     name = "range"
     turns = 2
+    rounding = True
 
     def ladders(self, known: Known) -> Iterator[Ladder]:
         """Return ladders of all inputs, else of those that hold both signs, else of the
@@ -74,6 +75,7 @@ class Magnitude(Family):
 
     name = "magnitude"
     turns = 2
+    rounding = True
 
     def ladders(self, known: Known) -> Iterator[Ladder]:
         """All of one magnitude, far up and far down; then each row of one of its own."""

@@ -1,0 +1,51 @@
+"""How findings are collected and ordered."""
+
+from __future__ import annotations
+
+from ci.judge.check.findings import Findings
+from ci.judge.compare_outputs import Compared
+from ci.judge.launch_record import Launched
+from ci.model.finding import Severity
+from ci.model.launch import CaseRun
+from ci.model.trial import MachineWarning, PipeTime, Place
+from ci.model.workload import WorkloadCase
+
+
+def wrong_launch() -> Launched:
+    """A launch whose outputs are wrong."""
+    pipes = PipeTime(total_cycles=1, block_dim=1, busy_cycles={})
+    run = CaseRun(outputs=[], samples_us=(1.0,), pipes=pipes, tiling_key=0)
+    compared = Compared(elements=1, worst_error=9.0, message="y is wrong")
+    return Launched(WorkloadCase(name="own", inputs=()), run, compared, b"")
+
+
+def cut(line: int) -> MachineWarning:
+    """A cast that cuts a number, on a line."""
+    return MachineWarning(kind="cut", place=Place(file="op_kernel/a.cpp", line=line), text="cut")
+
+
+def test_a_wrong_result_that_rounding_may_give_is_a_note_and_else_an_error() -> None:
+    loose, strict = Findings(), Findings()
+    loose.launched(wrong_launch(), 1, "range", rounding=True)
+    strict.launched(wrong_launch(), 1)
+    assert [one.severity for one in loose.ordered()] == [Severity.NOTE]
+    assert [one.severity for one in strict.ordered()] == [Severity.ERROR]
+
+
+def test_a_cast_that_cuts_is_found_only_with_a_wrong_result_which_names_it() -> None:
+    findings = Findings()
+    findings.warnings([cut(7)], "own")
+    assert findings.ordered() == ()
+    findings.launched(wrong_launch(), 1)
+    cause, wrong = findings.ordered()
+    assert cause.kind == "cut" and cause.severity is Severity.ERROR
+    assert "op_kernel/a.cpp:7" in wrong.advice
+
+
+def test_a_line_has_a_fault_of_a_kind_once_whatever_case_shows_it() -> None:
+    findings = Findings()
+    other = MachineWarning(kind="overrun", place=Place(file="op_kernel/a.cpp", line=3), text="x")
+    findings.warnings([other], "first")
+    findings.warnings([other], "second")
+    (one,) = findings.ordered()
+    assert (one.place.case, one.more) == ("first", 1)
