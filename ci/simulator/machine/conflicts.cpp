@@ -147,7 +147,7 @@ void judge(const Burst& a, const Burst& b) {
              b.core, where.c_str());
         return;
     }
-    race(RaceKind::PIPES, site, site_address(a.access->site),
+    race(RaceKind::BETWEEN, site, site_address(a.access->site),
          "Core %d %s and core %d %s the same global memory, %s, and no SyncAll or cross-core flag "
          "orders the two.",
          a.core, a.access->span.write ? "writes" : "reads", b.core,

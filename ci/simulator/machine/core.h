@@ -45,7 +45,7 @@ void warn_pair(const void* site, const void* other, const char* kind, const char
 
 // How surely two accesses that nothing orders go wrong, the surest first.
 enum class RaceKind {
-    PIPES,        // of two pipes, or of two cores
+    BETWEEN,      // of two pipes, or of two cores
     SCALAR,       // the scalar unit is one of the two
     SCALAR_READ,  // a value that the scalar unit has read is overwritten: a race unless it was used
 };

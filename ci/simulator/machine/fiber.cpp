@@ -46,8 +46,8 @@ void check_state_at_end() {
              "SetAtomicNone turns it off.",
              current->index);
     const MaskState& left = mask();
-    if (current->mask_site != nullptr && (left.counter || left.low != ~0ull || left.high != ~0ull))
-        warn(current->mask_site, "state", "mask",
+    if (left.site != nullptr && (left.counter || left.low != ~0ull || left.high != ~0ull))
+        warn(left.site, "state", "mask",
              "Core %d ends with a vector mask of its own%s; the next kernel may rely on all lanes "
              "being on. ResetMask turns them on.",
              current->index, left.counter ? " in counter mode" : "");

@@ -271,7 +271,7 @@ void Hazards::settle() {
             const bool read = pipe == S && kind_[pipe] == Hazard::WRITE_AFTER_READ;
             race(read     ? RaceKind::SCALAR_READ
                  : scalar ? RaceKind::SCALAR
-                          : RaceKind::PIPES,
+                          : RaceKind::BETWEEN,
                  site_, there,
                  "%s, and no flag or barrier orders the two on core %d; it needs %s from %s to %s.",
                  told(pipe).c_str(), current->index, mend, pipe_name(pipe), pipe_name(pipe_));

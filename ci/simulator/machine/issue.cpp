@@ -151,10 +151,10 @@ void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
     for (int i = 0; i < count && repeats > 0; ++i) {
         const VectorOperand& operand = operands[i];
         if (operand.span == 0 && operand.blocks == 0) continue;
-        const uint64_t bytes = extent(operand, repeats);
-        check_extent(operand.address, bytes, operand.write, mnemonic, site);
+        const uint64_t whole = extent(operand, repeats);
+        check_extent(operand.address, whole, operand.write, mnemonic, site);
         offsets[i] =
-            check_ub(operand.address, bytes, operand.alignment, operand.write, mnemonic, site);
+            check_ub(operand.address, whole, operand.alignment, operand.write, mnemonic, site);
         if (launch().addresses) continue;
         for_each_range(operand, offsets[i], repeats, [&](uint32_t offset, uint32_t bytes) {
             if (operand.write) {

@@ -47,7 +47,7 @@ void dav_narrowed(const char* kind, int64_t given, int64_t becomes, uint32_t bit
 }
 
 void dav_own_mask() {
-    if (current != nullptr) current->mask_site = __builtin_return_address(0);
+    if (current != nullptr) mask().site = __builtin_return_address(0);
 }
 
 void dav_offset(uint64_t address, uint32_t bits, uint32_t bytes) {

@@ -160,7 +160,6 @@ struct Core {
     OrderState order;
     GmState gm;
     Watches watched;
-    const void* mask_site = nullptr;        // of the kernel's own call that set the mask, or null
     std::vector<Record> records{Record{}};  // record 0 means "nothing yet"
     std::vector<Transfer> transfers;
     std::vector<BufferNote> buffers;

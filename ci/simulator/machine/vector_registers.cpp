@@ -1,5 +1,4 @@
 // Mask, control and result registers of the vector unit.
-#include "machine.h"
 #include "vector_lanes.h"
 
 using namespace dav;
@@ -24,20 +23,20 @@ void set_vector_mask(uint64_t high, uint64_t low) {
     issue_scalar(SET_CYCLES);
     mask().high = high;
     mask().low = low;
-    current->mask_site = nullptr;
+    mask().site = nullptr;
 }
 
 void set_mask_norm() {
     issue_scalar(SET_CYCLES);
     mask().counter = false;
-    current->mask_site = nullptr;
+    mask().site = nullptr;
     vector_state().control &= ~(1ull << CTRL_COUNTER_MASK);
 }
 
 void set_mask_count() {
     issue_scalar(SET_CYCLES);
     mask().counter = true;
-    current->mask_site = nullptr;
+    mask().site = nullptr;
     vector_state().control |= 1ull << CTRL_COUNTER_MASK;
 }
 

@@ -6,9 +6,10 @@
 namespace dav {
 
 struct MaskState {
-    uint64_t low = ~0ull;   // lanes 0..63; in counter mode: the number of elements
-    uint64_t high = ~0ull;  // lanes 64..127
-    bool counter = false;   // counter mode
+    uint64_t low = ~0ull;        // lanes 0..63; in counter mode: the number of elements
+    uint64_t high = ~0ull;       // lanes 64..127
+    bool counter = false;        // counter mode
+    const void* site = nullptr;  // of the kernel\'s own call that set it, or null
 };
 
 // Bits of the CTRL register that the vector unit obeys.
