@@ -7,12 +7,8 @@ matches. Files are read as text; nothing is compiled or run.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-from unidiff.errors import UnidiffParseError
-from unidiff.patch import PatchSet
 
 from ci.model.layout import HEADERS, KERNEL, IncludeGraph
 from rules.triggers import TriggerRules
@@ -28,38 +24,6 @@ class Touched:
     tiling: bool
     because: tuple[str, ...]
     """The changed paths that concern it, as the change names them."""
-
-
-def changed_paths(diff: str) -> tuple[str, ...]:
-    """Paths that a unified diff changes, old and new names of renames included, in its order.
-
-    Reads `diff --git` lines too: renames without changed lines and binary files have no hunks.
-    """
-    found: dict[str, None] = {}
-    try:
-        for file in PatchSet(diff):
-            for name in (file.source_file, file.target_file):
-                _note(found, name)
-    except UnidiffParseError:
-        # Hunks that do not count right are still a change of the files whose headers are read.
-        pass
-    for line in diff.splitlines():
-        for opening in ("rename from ", "rename to ", "--- a/", "+++ b/"):
-            if line.startswith(opening):
-                _note(found, line[len(opening) :])
-        git = re.match(r"diff --git a/(\S+) b/(\S+)$", line)
-        if git:
-            _note(found, git.group(1))
-            _note(found, git.group(2))
-    return tuple(found)
-
-
-def _note(found: dict[str, None], name: str | None) -> None:
-    if not name:
-        return
-    path = name.split("\t")[0].strip().removeprefix("a/").removeprefix("b/")
-    if path and path != "/dev/null" and path != "dev/null":
-        found[path] = None
 
 
 def touched_operators(

@@ -320,8 +320,8 @@ def _explained(work: Work, run: str) -> str:
     return history(record, result)
 
 
-def _optimize(work: Work, asked: _Asked, command: Command) -> Plan:
-    """The jobs of `/optimize`."""
+def _chosen(work: Work, asked: _Asked, command: Command) -> Plan | tuple[Commit, list[str]]:
+    """The head of the merge request and the operators that are asked for, or why there are none."""
     comment, request = asked.comment, asked.request
     try:
         changes = _changes(work, request, granted=asked.granted)
@@ -334,6 +334,16 @@ def _optimize(work: Work, asked: _Asked, command: Command) -> Plan:
     chosen, problem = choose(head, found, command.op)
     if problem:
         return Plan(replies=(reply_to(comment, problem),), note="no operator")
+    return head, chosen
+
+
+def _optimize(work: Work, asked: _Asked, command: Command) -> Plan:
+    """The jobs of `/optimize`."""
+    comment, request = asked.comment, asked.request
+    found = _chosen(work, asked, command)
+    if isinstance(found, Plan):
+        return found
+    head, chosen = found
     jobs, words = make_jobs(work, head, chosen, command, request, comment)
     fresh = []
     for job in jobs:
@@ -412,17 +422,10 @@ def _ideas(work: Work, number: int) -> list[str]:
 def _measure(work: Work, asked: _Asked, command: Command) -> Plan:
     """The jobs of `/measure`."""
     comment, request = asked.comment, asked.request
-    try:
-        changes = _changes(work, request, granted=asked.granted)
-    except InputError as unfit:
-        return Plan(replies=(reply_to(comment, str(unfit)),), note=str(unfit))
-    if changes is None:
-        refusal = said("fork_refused", request.head)
-        return Plan(replies=(reply_to(comment, refusal),), note=NOT_ALLOWED)
-    head, found = changes
-    chosen, problem = choose(head, found, command.op)
-    if problem:
-        return Plan(replies=(reply_to(comment, problem),), note="no operator")
+    found = _chosen(work, asked, command)
+    if isinstance(found, Plan):
+        return found
+    head, chosen = found
     jobs, words = measure_jobs(work, head, chosen, request, comment.author)
     known = [r for job in jobs if (r := work.records.get(job.key)) is not None]
     again = tuple(r.job.key for r in known if r.state in ("failed", "cancelled"))

@@ -1,7 +1,4 @@
-from hypothesis import given
-from hypothesis import strategies as st
-
-from bot.repository.trigger import changed_paths, touched_operators
+from bot.repository.trigger import touched_operators
 from ci.model.layout import IncludeGraph
 from rules.triggers import load_triggers
 from tests.bot.operator_repository import FILES
@@ -72,49 +69,6 @@ def test_documents_tests_and_examples_concern_nobody() -> None:
 def test_the_nearest_of_two_headers_of_one_name_is_meant() -> None:
     files = FILES | {"src/other/scale_impl.h": "", "src/math/scale/op_kernel/scale_impl.h": ""}
     assert touched("src/other/scale_impl.h", files=files) == {}
-
-
-DIFF = """\
-diff --git a/old/name.h b/new/name.h
-similarity index 100%
-rename from old/name.h
-rename to new/name.h
-diff --git a/gone.cpp b/gone.cpp
-deleted file mode 100644
---- a/gone.cpp
-+++ /dev/null
-@@ -1 +0,0 @@
--int a;
-diff --git a/fresh.cpp b/fresh.cpp
-new file mode 100644
---- /dev/null
-+++ b/fresh.cpp
-@@ -0,0 +1 @@
-+int b;
-diff --git a/picture.png b/picture.png
-index 1..2 100644
-Binary files a/picture.png and b/picture.png differ
-"""
-
-
-def test_renames_deletions_additions_and_binary_files_are_changes() -> None:
-    assert set(changed_paths(DIFF)) == {
-        "old/name.h",
-        "new/name.h",
-        "gone.cpp",
-        "fresh.cpp",
-        "picture.png",
-    }
-
-
-def test_a_diff_that_lies_about_its_hunks_still_names_its_files() -> None:
-    assert "a.cpp" in changed_paths("--- a/a.cpp\n+++ b/a.cpp\n@@ -1,9 +1,9 @@\n-x\n")
-
-
-@given(st.text(max_size=400))
-def test_no_text_breaks_the_reading_of_diffs(text: str) -> None:
-    for path in changed_paths(text):
-        assert path
 
 
 def test_bots_by_name_are_ignored() -> None:
