@@ -83,11 +83,13 @@ class TurnedDown:
         """Each reason in words, with how many cases it turned down."""
         said = []
         if self.refused:
-            said.append(f"the original operator rejects {self.refused}")
+            said.append(f"the original operator rejects it, too (cases: {self.refused})")
         if self.wrong:
-            said.append(f"the original operator is wrong on {self.wrong}")
+            said.append(f"the original operator is wrong on it, too (cases: {self.wrong})")
         if self.costly:
-            said.append(f"{self.costly} too costly to try, at least {self.seconds:.0f} s each")
+            said.append(
+                f"too costly to try (cases: {self.costly}, at least {self.seconds:.0f} s each)"
+            )
         return tuple(said)
 
 
