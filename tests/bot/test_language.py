@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import get_args
 
 import pytest
@@ -24,16 +25,25 @@ from tests.bot.make import result
 from tests.places import TOP
 
 VALUE = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
-METHODS = [("**.py", "python"), ("**/templates/**.j2", "jinja2.ext:babel_extract")]
+TEMPLATES = [("**/templates/**.j2", "jinja2.ext:babel_extract")]
+
+
+def literal_messages(tree: ast.AST) -> Iterator[str]:
+    """First arguments of `_` and `translated`; babel passes over those in an f-string before 3.12."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name("_" | "translated"), args=[ast.Constant(str(message)), *_]):
+                yield message
 
 
 def messages() -> set[str]:
     """Every literal message of the code and the templates, and the words that they are given."""
     from babel.messages.extract import extract_from_dir
 
-    keywords = {"_": None, "translated": None}
-    found = extract_from_dir(TOP / "bot", method_map=METHODS, keywords=keywords)
+    found = extract_from_dir(TOP / "bot", method_map=TEMPLATES, keywords={"_": None})
     literal = {str(message) for _, _, message, _, _ in found}
+    for file in (TOP / "bot").rglob("*.py"):
+        literal |= set(literal_messages(ast.parse(file.read_text())))
     stages = get_args(Candidate.model_fields["stage"].annotation)
     outcomes = {word for one in Outcome for word in (one.value, one.value.replace("_", " "))}
     states = {*get_args(State), *get_args(Kind), "open", "closed", "merged"}
