@@ -52,6 +52,7 @@ def test_every_example_of_the_page_runs(folder: Path) -> None:
         exec(compile(example, str(file), "exec"), names)
 
 
+@pytest.mark.long
 def test_the_notebook_runs(folder: Path) -> None:
     cells = json.loads((EXAMPLES / "notebook.ipynb").read_text())["cells"]
     names: dict[str, object] = {}

@@ -29,7 +29,7 @@ TEMPLATES = [("**/templates/**.j2", "jinja2.ext:babel_extract")]
 
 
 def literal_messages(tree: ast.AST) -> Iterator[str]:
-    """First arguments of `_` and `translated`; babel passes over those in an f-string before 3.12."""
+    """First arguments of `_` and `translated`; also in f-strings."""
     for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Name("_" | "translated"), args=[ast.Constant(str(message)), *_]):

@@ -241,6 +241,7 @@ def test_a_replay_of_another_operator_is_refused(
     assert "cannot be replayed here" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_run_whose_money_runs_out_ends_cleanly_and_goes_on_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
