@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.base.secret import take
+from bot.base.secret import as_of_now, renewed, take
 from ci.model.errors import InputError
 from ci.system.sandbox import Level, works
 
@@ -15,7 +15,7 @@ SECRET = "s3cret-value"
 LEVELS: list[Level] = [level for level in ("bubblewrap", "landlock") if works(level)]
 TAKING = """
 import os
-from bot.base.secret import take
+from bot.base.secret import as_of_now, renewed, take
 print(take(["TOKEN", "TOKEN", "NONE"]) == {"TOKEN": "s3cret-value", "NONE": ""})
 print("TOKEN" in os.environ, "s3cret" in open("/proc/self/environ").read())
 print(open("/proc/self/environ").read().count("KEPT=also"), os.environ["KEPT"])
@@ -67,3 +67,37 @@ def test_a_secret_may_come_from_a_file(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("ASCENDOPT_TOKEN_FILE", str(tmp_path / "none"))
     with pytest.raises(InputError, match="ASCENDOPT_TOKEN_FILE: .*none cannot be read"):
         take(["ASCENDOPT_TOKEN"])
+
+
+def test_a_token_whose_file_is_renewed_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "token"
+    file.write_text("first\n")
+    monkeypatch.setenv("ASCENDOPT_TOKEN_FILE", str(file))
+    now = renewed("ASCENDOPT_TOKEN", "first")
+    assert now() == "first"
+    file.write_text("second\n")
+    assert now() == "second"
+    file.write_text("")
+    assert now() == "second"
+    file.unlink()
+    assert now() == "second"
+
+
+def test_a_token_that_did_not_come_from_the_file_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "token"
+    file.write_text("another's")
+    monkeypatch.setenv("ASCENDOPT_TOKEN_FILE", str(file))
+    assert renewed("ASCENDOPT_TOKEN", "own")() == "own"
+    monkeypatch.delenv("ASCENDOPT_TOKEN_FILE")
+    assert renewed("ASCENDOPT_TOKEN", "own")() == "own"
+
+
+def test_a_token_is_asked_for_each_time_or_given_as_it_is() -> None:
+    values = iter(["first", "second"])
+    asked = as_of_now(lambda: next(values))
+    assert (asked(), asked()) == ("first", "second")
+    assert as_of_now("fixed")() == "fixed"

@@ -80,6 +80,12 @@ def test_a_fence_is_longer_than_any_inside() -> None:
     assert last == "`````"
 
 
+def test_a_long_block_ends_with_its_last_whole_line() -> None:
+    assert block("one\ntwo\nthree", limit=9) == "```\none\ntwo\n…\n```"
+    assert block("one\ntwo\nthree", limit=7) == "```\none\n…\n```"
+    assert block("one\ntwo", limit=7) == "```\none\ntwo\n```"
+
+
 HOSTILE = (
     "@everyone",
     "fixes #1",
