@@ -266,9 +266,12 @@ class Run:
                 self._last_checks -= 1
             else:
                 raise BudgetSpent
-            self.tell("verifying", number=trial.number, text="Verifying the best with more seeds.")
+            doing = f"Verifying trial {trial.number} with more cases and seeds."
+            self.tell("verifying", number=trial.number, text=doing)
             said = self.recall(f"final check of {name}", lambda: self._confirm(trial))
             self.confirmed[name] = _CONFIRMED.validate_json(said)
+            if isinstance(refused := self.confirmed[name], Refusal):
+                self.tell("note", number=trial.number, text=f"It is refused: {refused.message}")
         found = self.confirmed[name]
         if isinstance(found, Refusal) and trial.program:
             self._refused_programs.add(trial.program)

@@ -11,6 +11,7 @@ from bot.report.facts import case_rows, headline
 from ci.judge.gates.coverage import CoverageGate
 from ci.model.budget import Budget
 from ci.model.errors import TrialFailure
+from ci.model.notice import Notice
 from ci.model.paired import Paired
 from ci.model.result import Result, Verification
 from ci.model.trial import Candidate, Measurement, Outcome, Refusal, Trial
@@ -127,6 +128,20 @@ def test_a_gain_of_which_too_little_was_tried_is_unverified(tmp_path: Path) -> N
     assert "Not verified: Only 3 varied cases were tried, of 40 at least." in result.verdict_reason
     assert result.diff and result.verification is None
     assert headline(result).startswith(f"{result.op_type} became faster, but is not verified: ")
+
+
+def test_each_final_check_and_why_it_refused_are_shown(tmp_path: Path) -> None:
+    judge, shown = Sparse(tmp_path), list[Notice]()
+    with TrialStore(tmp_path / TRIALS_FILE) as store:
+        run = Run(judge, Budget(9), store, shown.append)
+        start = run.measure_baseline()
+        text = judge.operator.read(KERNEL_FILE) + "// takes 5 8\n"
+        trial = run.evaluate(Candidate(files={KERNEL_FILE: text}, parent=start.candidate.hash))
+        run.confirm(trial)
+    assert [notice.text for notice in shown if notice.number == trial.number][-2:] == [
+        f"Verifying trial {trial.number} with more cases and seeds.",
+        "It is refused: Only 3 varied cases were tried, of 40 at least.",
+    ]
 
 
 def test_what_could_not_be_tried_enough_is_no_lesson(tmp_path: Path) -> None:
