@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from ci.model import layout
+from ci.source.build.chips import ChipFolders
 from ci.source.cpp_text import global_functions, without_comments
 from ci.source.definition import Definition, find_definitions
 from rules.architectures import architectures
 
 _REGISTERED = re.compile(r"\b(OP_ADD|IMPL_OP\w*)\s*\(\s*(\w+)")
-_CHIP_FOLDER = re.compile(r"arch\d+")
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,6 @@ def names_our_chip(socs: Sequence[str]) -> bool:
     """Whether a definition names a chip family that we know, or names none at all."""
     known = [one.definition_word for one in architectures()]
     return not socs or any(word in soc.lower() for soc in socs for word in known)
-
-
-def for_another_chip(path: str) -> bool:
-    """Whether a path leads into a folder of another chip generation (`arch35`)."""
-    ours = {one.source_folder for one in architectures()}
-    folders = [p for p in PurePosixPath(path).parts[:-1] if _CHIP_FOLDER.fullmatch(p)]
-    return bool(folders) and ours.isdisjoint(folders)
 
 
 def registered(texts: Iterable[str]) -> list[str]:
@@ -94,7 +87,11 @@ def _rank(socs: Sequence[str]) -> int:
 
 
 def host_of(
-    op_type: str, known: Mapping[str, Declared], host: Mapping[str, str], named: Set[str]
+    op_type: str,
+    known: Mapping[str, Declared],
+    host: Mapping[str, str],
+    named: Set[str],
+    chips: ChipFolders,
 ) -> dict[str, str]:
     """Host sources of one of the operators: without those that work for another one or for another
     chip alone. A source that implements a header which the others include stays.
@@ -103,7 +100,7 @@ def host_of(
     """
     own = known[op_type]
     names = {path: registered([text]) if is_unit(path) else [] for path, text in host.items()}
-    foreign = {path for path in host if path not in named and for_another_chip(path)}
+    foreign = {path for path in host if path not in named and chips.another_s(path)}
     if not names_our_chip(own.definition.socs):
         foreign = set()
     here = {
@@ -151,7 +148,11 @@ def entries_of(kernel: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def kernel_of(
-    op_type: str, known: Mapping[str, Declared], folder: str, kernel: Mapping[str, str]
+    op_type: str,
+    known: Mapping[str, Declared],
+    folder: str,
+    kernel: Mapping[str, str],
+    chips: ChipFolders,
 ) -> tuple[str, str, dict[str, str]]:
     """Source and name of the kernel entry of one of the operators, and the sources it is made of.
 
@@ -169,7 +170,7 @@ def kernel_of(
             plain(e[1]) != plain(op_type),
             e[1] != folder,
             plain(e[1]) != plain(folder),
-            for_another_chip(e[0]),
+            chips.another_s(e[0]),
             PurePosixPath(e[0]).stem != folder,
             e[0].count("/"),
         ),

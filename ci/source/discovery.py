@@ -247,7 +247,7 @@ def _read_operator(root: Path, name: str = "") -> Operator:
     build = read_build(root, top)
     by_tree = tuple(folders_of_tree(build.tree, {**host, **kernel}, root, build.include_folders))
     folders = (*build.include_folders, *by_tree)
-    whole = own_sources(root, host, build.own_sources)
+    whole = own_sources(root, host, build.own_sources, build.chips)
     known = declared(whole, _shared_text(host, folders))
     if not known:
         raise InputError(
@@ -257,8 +257,8 @@ def _read_operator(root: Path, name: str = "") -> Operator:
     op_type = _wanted(root, known, name)
     definition_source, definition = known[op_type].source, known[op_type].definition
     named = {p for p in whole if root / p in build.own_sources}
-    work = host_of(op_type, known, whole, named)
-    entry, entry_name, own_kernel = kernel_of(op_type, known, root.name, kernel)
+    work = host_of(op_type, known, whole, named, build.chips)
+    entry, entry_name, own_kernel = kernel_of(op_type, known, root.name, kernel, build.chips)
     if not entry:
         raise InputError(
             f"No kernel in {root / 'op_kernel'}: no .cpp there defines a global kernel function"
@@ -266,9 +266,12 @@ def _read_operator(root: Path, name: str = "") -> Operator:
         )
     beside: dict[str, str] = {}
     for other in known.keys() - {op_type}:
-        beside |= host_of(other, known, whole, named) | kernel_of(other, known, "", kernel)[2]
+        beside |= (
+            host_of(other, known, whole, named, build.chips)
+            | kernel_of(other, known, "", kernel, build.chips)[2]
+        )
     kernel = own_kernel
-    work = _named_by_build(root, work, build.own_sources, definition_source)
+    work = _named_by_build(root, work, build.taken_sources, definition_source)
     others = [*build.shared_sources]
     others += neighbour_sources(root, top, work, folders)
     common: dict[str, str] = {}
@@ -325,8 +328,16 @@ def _read_operator(root: Path, name: str = "") -> Operator:
 def _named_by_build(
     root: Path, work: dict[str, str], named: frozenset[Path], definition_source: str
 ) -> dict[str, str]:
-    """Without the sources that the build leaves out, where it names definition and tiling."""
-    kept = {p: t for p, t in work.items() if not is_unit(p) or root / p in named}
+    """Without the sources that the build leaves out, where it names definition and tiling.
+
+    What infers shapes stays: a repository may leave that to a later build.
+    """
+
+    def stays(path: str, text: str) -> bool:
+        infers = "InferShapeContext" in text and not tiling_functions(text)
+        return not is_unit(path) or root / path in named or (infers and "OP_ADD" not in text)
+
+    kept = {path: text for path, text in work.items() if stays(path, text)}
     tiles = any(is_unit(p) and tiling_functions(t) for p, t in kept.items())
     tiled = any(is_unit(p) and tiling_functions(t) for p, t in work.items())
     return kept if definition_source in kept and tiles == tiled else work

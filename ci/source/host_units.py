@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ci.model import layout
-from rules.architectures import architectures
+from ci.source.build.chips import ChipFolders
 
 # Host files that call the runtime (aclnn interface) rather than tile or declare the operator. One
 # that executes an operator by another way (fallback) names the context of that.
@@ -41,7 +41,9 @@ def works_for_host(text: str) -> bool:
     return _HOST_WORK.search(text) is not None
 
 
-def own_sources(root: Path, host: Mapping[str, str], named: frozenset[Path]) -> dict[str, str]:
+def own_sources(
+    root: Path, host: Mapping[str, str], named: frozenset[Path], chips: ChipFolders
+) -> dict[str, str]:
     """Return those of the texts below op_host that tile or declare the operator, for chips that we
     know.
 
@@ -65,7 +67,7 @@ def own_sources(root: Path, host: Mapping[str, str], named: frozenset[Path]) -> 
             if p not in work and Path(p).stem + ".h" in included and _implements(p, t)
         }
         if not more:
-            return _for_this_chip({p: t for p, t in own.items() if p in work})
+            return _for_this_chip({p: t for p, t in own.items() if p in work}, chips)
         work |= more
 
 
@@ -74,13 +76,12 @@ def _implements(path: str, text: str) -> bool:
     return any(Path(name).stem == Path(path).stem for name in layout.included(text))
 
 
-def _for_this_chip(host: Mapping[str, str]) -> dict[str, str]:
-    """Without the tiling of other chip generations (ops-math keeps one folder an architecture)."""
-    arch = {p: m.group(1) for p in host if (m := re.match(r"op_host/(arch\d+)/", p))}
-    ours = {one.source_folder for one in architectures()}
-    if not ours.isdisjoint(arch.values()):
-        return {p: t for p, t in host.items() if p not in arch or arch[p] in ours}
-    return dict(host)
+def _for_this_chip(host: Mapping[str, str], chips: ChipFolders) -> dict[str, str]:
+    """Without what other chip generations have in a folder of op_host where ours has one."""
+    first = {path: "/".join(Path(path).parts[1:2]) for path in host}
+    if chips.ours.isdisjoint(first.values()):
+        return dict(host)
+    return {path: text for path, text in host.items() if not chips.another_s(f"{first[path]}/_")}
 
 
 def neighbour_sources(

@@ -4,6 +4,9 @@ The real cmake configures the tree in the sandbox. Ahead of the repository's CMa
 `standins.cmake`: what the toolkit would define. Commands that nobody defines do nothing. Nothing is
 generated or built. What comes back are the calls of all CMakeLists.txt with expanded arguments
 (cmake's trace) and the targets with their sources, include folders and definitions.
+
+A repository may hold several builds, each with a `project` of its own: the one that an operator
+belongs to is evaluated.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from ci.model import layout
 from ci.source.build.calls import Call, called_commands
@@ -55,6 +58,8 @@ _FLOW = frozenset(
 )
 """Commands whose calls say nothing about a build."""
 
+_PROJECT = re.compile(rb"^[ \t]*project[ \t]*\(", re.MULTILINE | re.IGNORECASE)
+
 _CALM = ("/usr/bin/env", "UV_USE_IO_URING=0")
 """The sandbox ends a program that asks the kernel for a ring; cmake does without."""
 
@@ -79,6 +84,8 @@ class Evaluation:
 
     calls: tuple[Call, ...] = ()
     targets: tuple[Target, ...] = ()
+    folders: tuple[str, ...] = ()
+    """Folders from the top that the build reads by itself, its own first."""
     problem: str = ""
 
 
@@ -156,20 +163,62 @@ def _bytes(path: Path) -> bytes:
         return b""
 
 
+def build_root(tree: Tree, folder: str) -> str:
+    """The folder whose CMakeLists.txt begins the build of what is in `folder`, '' for the top.
+
+    A project inside of another that reads it belongs to that; one that nobody reads is a build of
+    its own. Both paths are from the top.
+    """
+    above = _above(folder)
+    projects = [one for one in above if one in _projects(tree)]
+    starts = [] if projects and _listing_in("") not in _known_listings(tree) else [""]
+    chosen, *inner = dict.fromkeys([*starts, *projects])
+    for one in inner:
+        if one not in evaluated(tree, chosen).folders:
+            chosen = one
+    return chosen
+
+
+def _above(folder: str) -> list[str]:
+    """The top, and each folder on the way down to `folder`."""
+    parts = PurePosixPath(folder).parts
+    return ["", *("/".join(parts[: count + 1]) for count in range(len(parts)))]
+
+
+def _listing_in(folder: str) -> str:
+    return f"{folder}/CMakeLists.txt" if folder else "CMakeLists.txt"
+
+
+@lru_cache(maxsize=8)
+def _known_listings(tree: Tree) -> frozenset[str]:
+    return frozenset(path for path in tree.files if path.endswith("CMakeLists.txt"))
+
+
+@lru_cache(maxsize=8)
+def _projects(tree: Tree) -> frozenset[str]:
+    """Folders whose CMakeLists.txt calls `project`."""
+    return frozenset(
+        path.rpartition("/")[0]
+        for path in _known_listings(tree)
+        if _PROJECT.search(_bytes(tree.top / path))
+    )
+
+
 @lru_cache(maxsize=64)
-def evaluated(tree: Tree) -> Evaluation:
-    """What the build of the repository says; kept on disk by what it was read from."""
-    if not any(path.endswith("CMakeLists.txt") for path in tree.files):
+def evaluated(tree: Tree, root: str = "") -> Evaluation:
+    """What the build that begins in the folder `root` says; kept on disk by what it was read
+    from."""
+    if not _known_listings(tree):
         return Evaluation(problem="there is no CMakeLists.txt")
     program = cmake_program()
     if program is None:
         return Evaluation(problem="the Python package cmake is not installed")
     own = b"".join(p.read_bytes() for p in (_STANDINS, Path(__file__)))
     about = program.stat()
-    key = digest([own, f"{about.st_size} {about.st_mtime_ns}", tree.version])
+    key = digest([own, f"{about.st_size} {about.st_mtime_ns}", tree.version, root])
 
     def make(folder: Path) -> None:
-        found = _evaluate(tree, program)
+        found = _evaluate(tree, root, program)
         if found.problem:
             raise _NotRead(found)
         (folder / "build.json").write_text(json.dumps(asdict(found)), encoding="utf-8")
@@ -181,7 +230,7 @@ def evaluated(tree: Tree) -> Evaluation:
     calls = (Call(**{**one, "arguments": tuple(one["arguments"])}) for one in kept["calls"])
     lists = ("sources", "include_folders", "definitions")
     targets = (Target(**{**one, **{k: tuple(one[k]) for k in lists}}) for one in kept["targets"])
-    return Evaluation(tuple(calls), tuple(targets))
+    return Evaluation(tuple(calls), tuple(targets), tuple(kept["folders"]))
 
 
 class _NotRead(Exception):
@@ -192,16 +241,17 @@ class _NotRead(Exception):
         self.found = found
 
 
-def _evaluate(tree: Tree, program: Path) -> Evaluation:
+def _evaluate(tree: Tree, root: str, program: Path) -> Evaluation:
     with scratch("cmake") as folder:
         place = Path(folder).resolve()
         stage, out = place / "stage", place / "out"
-        _stage(tree, program, stage)
+        _stage(tree, root, program, stage)
         out.mkdir()
         trace = place / "trace.json"
         done = run(
             [
-                *_CALM, str(program), "-S", str(stage), "-B", str(out), "-G", "Unix Makefiles",
+                *_CALM, str(program), "-S", str(stage / root), "-B", str(out),
+                "-G", "Unix Makefiles",
                 "-DCMAKE_MAKE_PROGRAM=/bin/true", "--trace-expand", "--trace-format=json-v1",
                 "--trace-source=CMakeLists.txt", f"--trace-source={_TOP}",
                 f"--trace-redirect={trace}",
@@ -212,39 +262,53 @@ def _evaluate(tree: Tree, program: Path) -> Evaluation:
             limits=Limits(seconds=SECONDS, processes=16),
         )  # fmt: skip
         names = _Names(stage, out, tree.top)
-        calls = tuple(_calls(trace, names)) if trace.is_file() else ()
-        written = out / "standin_targets.txt"
-        lines = written.read_text("utf-8", "replace").splitlines() if written.is_file() else []
+        calls = tuple(_calls(trace, names, root)) if trace.is_file() else ()
+        lines, read = (_lines(out / f"standin_{what}.txt") for what in ("targets", "folders"))
         problem = ""
         if not lines or lines[-1] != "standin end":
             problem = _first_error(done.stderr.decode("utf-8", "replace")) or done.ending()
-        return Evaluation(calls, tuple(_targets(lines, names)), problem)
+        folders = tuple("" if (one := names.inside(line)) == "." else one for line in read)
+        return Evaluation(calls, tuple(_targets(lines, names)), folders, problem)
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text("utf-8", "replace").splitlines() if path.is_file() else []
 
 
 _BEGIN = "cmake_minimum_required(VERSION 3.16)\nproject(operators NONE)\n"
 
 
 _TOP = "standin_top.cmake"
-"""The CMakeLists.txt of the repository's top, included by ours."""
+"""The CMakeLists.txt of the build's root, included by ours."""
 
 
-def _stage(tree: Tree, program: Path, stage: Path) -> None:
-    """Lay a folder that looks like the repository, with our text ahead of its CMakeLists.txt."""
-    stage.mkdir()
-    for path in tree.top.iterdir():
-        if path.name not in ("CMakeLists.txt", ".git"):
-            (stage / path.name).symlink_to(path)
-    texts = {tree.top / p: _bytes(tree.top / p).decode("utf-8", "replace") for p in tree.listings}
+def _stage(tree: Tree, root: str, program: Path, stage: Path) -> None:
+    """Lay a folder that looks like the repository, with our text ahead of the CMakeLists.txt in
+    `root`."""
+    way = _above(root)
+    for place in way:
+        (stage / place).mkdir()
+        for path in (tree.top / place).iterdir():
+            name = f"{place}/{path.name}" if place else path.name
+            if path.name != ".git" and name not in (*way, _listing_in(root)):
+                (stage / name).symlink_to(path)
+    texts = {p: _bytes(tree.top / p).decode("utf-8", "replace") for p in tree.listings}
     # Where a command is defined in what this configuration reads, that definition replaces ours.
     missing = sorted(called_commands(texts.values()) - _builtin(program))
     nothing = "".join(f"macro({name})\nendmacro()\n" for name in missing)
-    operators = ";".join(_builds_of_operators(tree))
-    text = texts.get(tree.top / "CMakeLists.txt", "")
+    operators, inner = (
+        ";".join(
+            PurePosixPath(one).relative_to(root).as_posix()
+            for one in found
+            if one != root and PurePosixPath(one).is_relative_to(root)
+        )
+        for found in (_builds_of_operators(tree), _quotable(sorted(_projects(tree))))
+    )
     ahead = _STANDINS.read_text(encoding="utf-8")
-    (stage / _TOP).write_text(text, encoding="utf-8")
-    (stage / "CMakeLists.txt").write_text(
-        f'{_BEGIN}set(STANDIN_OPERATORS "{operators}")\n{ahead}{nothing}'
-        f"_include({_TOP})\nstandin_operators()\nstandin_end()\n",
+    (stage / root / _TOP).write_text(texts.get(_listing_in(root), ""), encoding="utf-8")
+    (stage / root / "CMakeLists.txt").write_text(
+        f'{_BEGIN}set(STANDIN_OPERATORS "{operators}")\nset(STANDIN_PROJECTS "{inner}")\n'
+        f"{ahead}{nothing}_include({_TOP})\nstandin_operators()\nstandin_end()\n",
         encoding="utf-8",
     )
 
@@ -273,7 +337,12 @@ def _builds_of_operators(tree: Tree) -> list[str]:
     for root in sorted(layout.operators(tree.files)):
         sides = (f"{root}/{layout.HOST}", f"{root}/{layout.KERNEL}")
         found += [root] if root in listings else [one for one in sides if one in listings]
-    return [one for one in found if ";" not in one and '"' not in one and "$" not in one]
+    return _quotable(found)
+
+
+def _quotable(paths: Iterable[str]) -> list[str]:
+    """Return those that cmake reads as they are inside of quotes."""
+    return [one for one in paths if not set(';"$\\') & set(one)]
 
 
 class _Names:
@@ -297,9 +366,10 @@ class _Names:
         return "" if Path(name).is_absolute() or "$" in name or not name else name
 
 
-def _calls(trace: Path, names: _Names) -> Iterable[Call]:
+def _calls(trace: Path, names: _Names, root: str) -> Iterable[Call]:
     if trace.stat().st_size > _MOST_TRACE_BYTES:
         return
+    top = f"{root}/{_TOP}" if root else _TOP
     with trace.open(encoding="utf-8", errors="replace") as lines:
         for line in lines:
             try:
@@ -309,9 +379,9 @@ def _calls(trace: Path, names: _Names) -> Iterable[Call]:
             if "cmd" not in said or said["cmd"].lower() in _FLOW:
                 continue
             file = names.inside(said["file"])
-            if not file or file == "CMakeLists.txt":  # ours
+            if not file or file == _listing_in(root):  # ours
                 continue
-            file = "CMakeLists.txt" if file == _TOP else file
+            file = _listing_in(root) if file == top else file
             words = [part for one in said["args"] for part in str(one).split(";") if part]
             yield Call(said["cmd"], tuple(names.named(w) for w in words), file, int(said["line"]))
 

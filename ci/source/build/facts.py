@@ -6,7 +6,6 @@ texts of the operator's own CMakeLists.txt say. The tree answers for includes th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,7 +13,8 @@ from pathlib import Path, PurePosixPath
 
 from ci.model.layout import HOST, KERNEL, UNITS, operators
 from ci.source.build.calls import Call, calls_in_text
-from ci.source.build.evaluation import Evaluation, Tree, evaluated, tree_of
+from ci.source.build.chips import ChipFolders, chip_folders
+from ci.source.build.evaluation import Evaluation, Tree, build_root, evaluated, tree_of
 from ci.source.build.sync import Entry, Sync, entry_of, for_operator, synchronisation
 from ci.source.definition import tiling_functions
 from ci.source.host_units import calls_runtime, works_for_host
@@ -32,7 +32,13 @@ class BuildFacts:
     include_folders: tuple[Path, ...]
     shared_sources: tuple[Path, ...]
     own_sources: frozenset[Path]
+    """The sources of its op_host that the build lists and that do the host's work."""
+    taken_sources: frozenset[Path]
+    """All of its op_host that some target takes."""
+    chips: ChipFolders
     folder: Path
+    begins: str = ""
+    """The folder, from the top, where the build begins that the operator belongs to."""
     problem: str = ""
     """Why cmake could not evaluate the build; then its text was read."""
 
@@ -42,7 +48,8 @@ class BuildFacts:
         unit = next(one.definition_word for one in architectures())
         calls = for_operator(self.calls, folder, op_type, unit)
         entry = entry_of(self.tree, op_type, unit)
-        texts = for_operator(_in_texts(self.folder, self.tree.top), folder, op_type, unit)
+        texts = _in_texts(self.folder, self.tree.top, self.begins)
+        texts = for_operator(texts, folder, op_type, unit)
         sync = synchronisation(calls, entry, texts, evaluated=not self.problem)
         return Options(sync, _kernel_options(calls, entry))
 
@@ -70,37 +77,48 @@ def read_build(root: Path, top: Path) -> BuildFacts:
     """The build facts of the operator at `root` in the repository at `top`."""
     root, top = root.resolve(), top.resolve()
     tree = tree_of(top)
-    said = evaluated(tree)
     folder = root.relative_to(top).as_posix()
+    begins = build_root(tree, folder)
+    said = evaluated(tree, begins)
     problem = said.problem
     own = [call for call in said.calls if call.file.startswith(folder + "/")]
     if problem:
-        own = list(_in_texts(root, top))
+        own = list(_in_texts(root, top, begins))
     calls = (*(c for c in said.calls if not c.file.startswith(folder + "/")), *own)
-    folders = [*_asked(own, root, top), root / HOST, root / KERNEL, *_of_targets(said, tree, root)]
-    needed = _dependencies(own, root, top)
-    folders += [one / side for one in needed for side in (HOST, KERNEL)]
+    folders = [*_asked(own, root, top), root / HOST, root / KERNEL]
+    folders += _of_targets(said, tree, begins, root)
     mine, shared = _host_sources(own, root, top)
-    shared += [unit for one in needed for unit in _units(one)]
+    chips = chip_folders(tree, folder).of_operator(
+        (p for p in tree.files if p.startswith(f"{folder}/{HOST}/") and p.endswith(UNITS)),
+        (p.relative_to(top).as_posix() for p in mine),
+    )
+    taken = _taken_by_targets(said, root, top, chips)
+    mine += filter(_for_tiling, taken)
+    needed = _dependencies(own, root, top, chips)
+    folders += [one / side for one in needed for side in (HOST, KERNEL)]
+    shared += [unit for one in needed for unit in _units(one, chips)]
     return BuildFacts(
         tree=tree,
         calls=calls,
         include_folders=tuple(dict.fromkeys(f.resolve() for f in folders if f.is_dir())),
         shared_sources=tuple(shared),
         own_sources=frozenset(mine),
+        taken_sources=frozenset(mine) | taken,
+        chips=chips,
         problem=problem,
         folder=root,
+        begins=begins,
     )
 
 
-def _in_texts(root: Path, top: Path) -> Iterable[Call]:
+def _in_texts(root: Path, top: Path, begins: str) -> Iterable[Call]:
     for folder in (root, root / HOST, root / KERNEL):
         path = folder / "CMakeLists.txt"
         if path.is_file():
             variables = {
                 "CMAKE_CURRENT_SOURCE_DIR": folder.relative_to(top).as_posix(),
-                "CMAKE_SOURCE_DIR": ".",
-                "PROJECT_SOURCE_DIR": ".",
+                "CMAKE_SOURCE_DIR": begins or ".",
+                "PROJECT_SOURCE_DIR": begins or ".",
             }
             text = path.read_text(encoding="utf-8", errors="replace")
             yield from calls_in_text(text, path.relative_to(top).as_posix(), variables)
@@ -126,7 +144,7 @@ def _asked(calls: Iterable[Call], root: Path, top: Path) -> list[Path]:
     return [path for path in found if path is not None]
 
 
-def _of_targets(said: Evaluation, tree: Tree, root: Path) -> list[Path]:
+def _of_targets(said: Evaluation, tree: Tree, begins: str, root: Path) -> list[Path]:
     """Include folders of the targets that take the operator's host sources, without those that
     only other operators asked for: a target that many share collects what each of them wants."""
     ours = root.relative_to(tree.top).as_posix() + "/" + HOST + "/"
@@ -135,16 +153,30 @@ def _of_targets(said: Evaluation, tree: Tree, root: Path) -> list[Path]:
         mine = [source for source in target.sources if source.startswith(ours)]
         if any(_for_tiling(tree.top / source) for source in mine):
             found |= dict.fromkeys(target.include_folders)
-    others = _asked_by_operators(tree)
+    others = _asked_by_operators(tree, begins)
     return [tree.top / one for one in found if one not in others]
 
 
+def _taken_by_targets(
+    said: Evaluation, root: Path, top: Path, chips: ChipFolders
+) -> frozenset[Path]:
+    """Host sources of the operator that targets take, be it by what the repository's own functions
+    look for in its folder."""
+    ours = root.relative_to(top).as_posix() + "/" + HOST + "/"
+    return frozenset(
+        top / source
+        for target in said.targets
+        for source in target.sources
+        if source.startswith(ours) and not chips.another_s(source.removeprefix(ours))
+    )
+
+
 @lru_cache(maxsize=8)
-def _asked_by_operators(tree: Tree) -> frozenset[str]:
+def _asked_by_operators(tree: Tree, begins: str) -> frozenset[str]:
     """Include folders, from the top, that builds of single operators ask for."""
     roots = operators(tree.files)
     found: set[str] = set()
-    for call in evaluated(tree).calls:
+    for call in evaluated(tree, begins).calls:
         if call.command.lower() != "target_include_directories":
             continue
         if any(above.as_posix() in roots for above in PurePosixPath(call.file).parents):
@@ -160,7 +192,7 @@ def _for_tiling(path: Path) -> bool:
     return works_for_host(text) and not calls_runtime(text)
 
 
-def _dependencies(calls: Iterable[Call], root: Path, top: Path) -> list[Path]:
+def _dependencies(calls: Iterable[Call], root: Path, top: Path, chips: ChipFolders) -> list[Path]:
     """Folders that the operator's build names as what it depends on: what a family shares.
 
     One that is an operator itself counts where it tiles for this one, which has no tiling then;
@@ -168,7 +200,11 @@ def _dependencies(calls: Iterable[Call], root: Path, top: Path) -> list[Path]:
     """
     named = dict.fromkeys(name for call in calls for name in call.after("DEPENDENCIES"))
     found = [p for name in named if (p := _folder_named(name, root, top)) is not None]
-    units = [p for p in (root / HOST).rglob("*.cpp") if not _of_another_chip(p, root / HOST)]
+    units = [
+        path
+        for path in (root / HOST).rglob("*.cpp")
+        if not chips.another_s(path.relative_to(root / HOST).as_posix())
+    ]
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in units]
     # A definition names the function, too.
     tiles = any("TilingContext" in text and tiling_functions(text) for text in texts)
@@ -184,15 +220,9 @@ def _folder_named(name: str, root: Path, top: Path) -> Path | None:
     return None
 
 
-def _of_another_chip(path: Path, host: Path) -> bool:
-    first = path.relative_to(host).parts[0]
-    ours = [one.source_folder for one in architectures()]
-    return re.fullmatch(r"arch\d+", first) is not None and first not in ours
-
-
-def _units(folder: Path) -> list[Path]:
+def _units(folder: Path, chips: ChipFolders) -> list[Path]:
     """Host sources of a folder that several operators need: those of its own, and for our chip."""
-    ours = [folder / HOST / one.source_folder for one in architectures()]
+    ours = [folder / HOST / one for one in sorted(chips.ours)]
     found = [p for place in (folder / HOST, *ours) for p in sorted(place.glob("*.cpp"))]
     return [path for path in found if not path.stem.endswith("_def")]
 

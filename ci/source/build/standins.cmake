@@ -99,12 +99,27 @@ function(standin_targets standin_folder)
   endforeach()
 endfunction()
 
+# Whether a folder belongs to a project below that this build does not read.
+function(standin_elsewhere standin_folder standin_result)
+  set(${standin_result} FALSE PARENT_SCOPE)
+  get_property(standin_before GLOBAL PROPERTY standin_seen)
+  foreach(standin_project IN LISTS STANDIN_PROJECTS)
+    cmake_path(IS_PREFIX standin_project "${standin_folder}" standin_below)
+    if(standin_below AND NOT "${CMAKE_SOURCE_DIR}/${standin_project}" IN_LIST standin_before)
+      set(${standin_result} TRUE PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
 # Operators that this configuration leaves out are read as well.
 macro(standin_operators)
   standin_folders("${CMAKE_SOURCE_DIR}")
   get_property(standin_before GLOBAL PROPERTY standin_seen)
+  string(REPLACE ";" "\n" standin_lines "${standin_before}")
+  file(WRITE "${CMAKE_BINARY_DIR}/standin_folders.txt" "${standin_lines}\n")
   foreach(standin_folder IN LISTS STANDIN_OPERATORS)
-    if(NOT "${CMAKE_SOURCE_DIR}/${standin_folder}" IN_LIST standin_before)
+    standin_elsewhere("${standin_folder}" standin_other)
+    if(NOT standin_other AND NOT "${CMAKE_SOURCE_DIR}/${standin_folder}" IN_LIST standin_before)
       string(MAKE_C_IDENTIFIER "${standin_folder}" standin_name)
       add_subdirectory("${CMAKE_SOURCE_DIR}/${standin_folder}"
         "${CMAKE_BINARY_DIR}/standin/${standin_name}")

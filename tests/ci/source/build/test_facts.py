@@ -173,3 +173,84 @@ def test_a_header_of_the_toolkit_is_not_taken_from_the_tree(tmp_path: Path) -> N
     (tmp_path / "stubs").mkdir()
     (tmp_path / "stubs" / "kernel_operator.h").write_text("#define JOIN(a, b) a##b\n")
     assert load_operator(root).tree_folders == ()
+
+
+def test_a_build_below_the_top_that_the_tops_does_not_read_is_its_own(tmp_path: Path) -> None:
+    root = repository(tmp_path, "our_kernel(TYPE ScaleMask OPTIONS --cce-auto-sync=off)\n")
+    tops = "project(serving)\nset(WHERE nowhere)\n"
+    works = (
+        "project(kernels)\nadd_library(hosts OBJECT)\n"
+        "target_include_directories(hosts PRIVATE ${PROJECT_SOURCE_DIR}/parts ${WHERE})\n"
+        "add_subdirectory(scale_mask)\n"
+    )
+    (tmp_path / "works" / "parts").mkdir()
+    (tmp_path / "works" / "CMakeLists.txt").write_text(works)
+    (tmp_path / "CMakeLists.txt").write_text(tops)
+    operator = load_operator(root)
+    assert tmp_path / "works" / "parts" in operator.include_folders
+    assert sync(operator) == ("off", "works/scale_mask/CMakeLists.txt:2")
+
+
+def test_a_project_that_the_top_reads_is_a_part_of_its_build(tmp_path: Path) -> None:
+    root = repository(tmp_path, "")
+    tops = "project(serving)\nset(WHERE ${CMAKE_SOURCE_DIR}/deep)\nadd_subdirectory(works)\n"
+    works = (
+        "project(kernels)\nadd_library(hosts OBJECT)\n"
+        "target_include_directories(hosts PRIVATE ${WHERE})\nadd_subdirectory(scale_mask)\n"
+    )
+    (tmp_path / "works" / "CMakeLists.txt").write_text(works)
+    (tmp_path / "CMakeLists.txt").write_text(tops)
+    assert tmp_path / "deep" in load_operator(root).include_folders
+
+
+def test_each_of_several_builds_counts_for_its_own_operators(tmp_path: Path) -> None:
+    roots = []
+    for name, word in (("first", "on"), ("second", "off")):
+        root = repository(tmp_path / name, "")
+        text = f"project({name})\ntoolkit_options(ALL OPTIONS --cce-auto-sync={word})\n"
+        (root / "CMakeLists.txt").write_text(text)
+        (tmp_path / name / "CMakeLists.txt").unlink()
+        (tmp_path / name / ".git").rmdir()
+        roots.append(root)
+    (tmp_path / ".git").mkdir()
+    assert [load_operator(root).auto_sync for root in roots] == [True, False]
+
+
+CHIPS = "set(UNITS ascend310p ascend910b ascend950)\nset(PLACES {places})\n"
+
+
+def tilings_of(operator: Operator) -> list[str]:
+    return [path for path in operator.host_sources if path.endswith("tiling.cpp")]
+
+
+def with_chip_folders(top: Path, listed: str, ours: str, other: str) -> Operator:
+    """The operator whose tiling and kernel lie in folders of two chips."""
+    root = repository(top, "", above=listed + TOP)
+    for name in (ours, other):
+        for side in ("op_host", "op_kernel"):
+            (root / side / name).mkdir()
+        (root / "op_host" / name / "tiling.cpp").write_text(f"// {name}\n{TILING}")
+        (root / "op_kernel" / name / "scale_mask.cpp").write_text(KERNEL)
+    (root / "op_host" / "scale_mask.cpp").write_text(DEFINITION)
+    (root / "op_kernel" / "scale_mask.cpp").unlink()
+    (root / "CMakeLists.txt").unlink()
+    return load_operator(root)
+
+
+@pytest.mark.parametrize(("ours", "other"), [("v2", "v5"), ("zz", "aa"), ("arch99", "arch11")])
+def test_a_builds_lists_pair_chips_and_their_folders(tmp_path: Path, ours: str, other: str) -> None:
+    listed = CHIPS.format(places=f"old {ours} {other}")
+    operator = with_chip_folders(tmp_path, listed, ours, other)
+    assert tilings_of(operator) == [f"op_host/{ours}/tiling.cpp"]
+    assert operator.kernel_entry == f"op_kernel/{ours}/scale_mask.cpp"
+
+
+def test_the_folder_that_an_operators_build_takes_is_the_chips(tmp_path: Path) -> None:
+    root = repository(tmp_path, "")
+    for name in ("arch77", "arch88"):
+        (root / "op_host" / name).mkdir()
+        (root / "op_host" / name / "tiling.cpp").write_text(TILING)
+    (root / "op_host" / "scale_mask.cpp").write_text(DEFINITION)
+    taken = "target_sources(hosts PRIVATE op_host/scale_mask.cpp op_host/arch88/tiling.cpp)\n"
+    (root / "CMakeLists.txt").write_text(taken)
+    assert tilings_of(load_operator(root)) == ["op_host/arch88/tiling.cpp"]
