@@ -213,7 +213,7 @@ def test_nothing_outside_of_a_repository_is_read_by_any_path(
 ) -> None:
     top = tmp_path / "repository"
     root = write_operator(top)
-    Git(top).run("init", "-q")
+    Git.made(top)
     if what == "read by a golden" and sandbox_level() == "limits":
         pytest.skip("This level hides no file from what runs in it.")
     home = tmp_path / "home"
@@ -231,7 +231,7 @@ def test_nothing_outside_of_a_repository_is_read_by_any_path(
 @pytest.mark.parametrize("what", NAMED)
 def test_what_lies_in_the_repository_is_read(tmp_path: Path, what: str) -> None:
     root = write_operator(tmp_path / "repository")
-    Git(tmp_path / "repository").run("init", "-q")
+    Git.made(tmp_path / "repository")
     (tmp_path / "home").mkdir()
     try:
         seen = NAMED[what](Place(tmp_path / "repository", root, tmp_path / "home"), "own")

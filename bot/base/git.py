@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from bot.base.git_view import Place, place_of
 from ci.model.errors import EnvironmentProblem
 from ci.model.git_environment import git_environment
 
@@ -21,46 +22,25 @@ TIMEOUT_S: Final = 300
 # Of what a server says when it refuses, in characters.
 _SERVER_WORDS: Final = 300
 
-# No program that the configuration of a repository names, and nothing of it that decides what a
-# diff, a commit or a push is. That of a person and of the machine is not read (`git_environment`).
+# What we want otherwise than git by itself; others' settings are not read (`git_environment`,
+# `git_view`).
 _SETTINGS: Final = (
     f"core.hooksPath={os.devnull}",
-    f"core.attributesFile={os.devnull}",
-    f"core.excludesFile={os.devnull}",
-    "core.fsmonitor=false",
-    "core.askPass=",
-    "core.alternateRefsCommand=true",
     "core.quotePath=false",
     "core.autocrlf=false",
-    "core.bigFileThreshold=512m",
     "credential.helper=",
-    "protocol.ext.allow=never",
     "init.templateDir=",
-    "commit.gpgSign=false",
-    "push.gpgSign=false",
-    "push.followTags=false",
-    "push.pushOption=",
-    "push.recurseSubmodules=no",
-    "push.useForceIfIncludes=false",
-    "fetch.prune=false",
-    "fetch.pruneTags=false",
-    "fetch.recurseSubmodules=false",
-    "submodule.recurse=false",
-    "log.showSignature=false",
-    "i18n.commitEncoding=UTF-8",
-    "i18n.logOutputEncoding=UTF-8",
-    "trailer.separators=:",
-    "apply.ignoreWhitespace=no",
-    "apply.whitespace=nowarn",
-    "diff.suppressBlankEmpty=false",
+    "protocol.ext.allow=never",
 )
 _SAFETY: Final = tuple(word for setting in _SETTINGS for word in ("-c", setting))
 
-# A diff is text with the usual prefixes and context, whatever attributes and settings say.
+# A diff is text with the usual prefixes and context, whatever attributes say. Of a submodule its
+# commit counts: git would run in its work tree, under its configuration, to see whether it changed.
 _DIFF: Final = (
     *("--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--no-renames"),
     *("--src-prefix=a/", "--dst-prefix=b/", "--unified=3", "--inter-hunk-context=0"),
-    *("--diff-algorithm=myers", "--submodule=short", "--ignore-submodules=none", f"-O{os.devnull}"),
+    *("--diff-algorithm=myers", "--submodule=short", "--ignore-submodules=dirty"),
+    f"-O{os.devnull}",
 )
 
 # Above what a tree says of its files, so that they are laid out as they are.
@@ -129,16 +109,42 @@ def _last_words(said: Sequence[str]) -> str:
 
 
 class Git:
-    """Git commands in one folder."""
+    """Git commands in one folder, which lies in a repository."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, own: bool = False) -> None:
+        """`own`: the repository is one that we made, so its configuration is ours; of any other
+        only what is harmless has effect (`git_view`)."""
         self.folder = folder
+        self._own = own
+
+    @classmethod
+    def made(cls, folder: Path, *, bare: bool = False, form: str = "sha1") -> Git:
+        """A new repository of ours in `folder`, whose objects are named in the form `form`."""
+        git = cls(folder, own=True)
+        flags = ("--quiet", f"--object-format={form}", *(["--bare"] if bare else []))
+        git._run(("init", *flags), None, {})
+        return git
+
+    @property
+    def _place(self) -> Place | None:
+        """Where the repository is, found without asking git, which would read its settings."""
+        return place_of(self.folder)
 
     def run(
         self, *arguments: str, stdin: str | None = None, env: dict[str, str] | None = None
     ) -> str:
         """Run `git ARGUMENTS` and return stdout; raises `GitError` when it fails."""
-        done = self._done(arguments, None if stdin is None else stdin.encode(), env or {})
+        return self._run(arguments, stdin, {**self._here(), **(env or {})})
+
+    def _here(self) -> dict[str, str]:
+        """Environment with which git works in this repository, and looks for no other."""
+        place = self._place
+        if place is None:
+            return {"GIT_DIR": os.devnull}
+        return place.variables(own=self._own)
+
+    def _run(self, arguments: Sequence[str], stdin: str | None, env: Mapping[str, str]) -> str:
+        done = self._done(arguments, None if stdin is None else stdin.encode(), env)
         if done.returncode != 0:
             lines = re.split(r"[\r\n]+", done.stderr.decode(errors="replace"))
             said = [line.strip() for line in lines if line.strip()]
@@ -185,19 +191,25 @@ class Git:
         It shares the objects of this repository. No program runs for a file of it, whatever the
         tree's attributes and the configuration of a person name. Raises `GitError`.
         """
-        source = self.run("rev-parse", "--absolute-git-dir").strip()
-        self.run("clone", "--quiet", "--shared", "--no-checkout", "--", source, str(into.resolve()))
-        attributes = into / ".git" / "info" / "attributes"
-        attributes.parent.mkdir(exist_ok=True)
-        attributes.write_text(_AS_THEY_ARE, encoding="utf-8")
-        Git(into).run("checkout", "--quiet", "--detach", commit)
+        asked = ("rev-parse", "--show-object-format", "--verify", f"{commit}^{{commit}}")
+        form, named = self.run(*asked).split()
+        place = self._place
+        assert place is not None, "git has just answered"
+        into.mkdir(parents=True, exist_ok=True)
+        made, hidden = Git.made(into, form=form), into / ".git"
+        alternates = hidden / "objects" / "info" / "alternates"
+        alternates.parent.mkdir(exist_ok=True)
+        alternates.write_text(f"{place.shared / 'objects'}\n", encoding="utf-8")
+        if (place.shared / "shallow").is_file():
+            shutil.copy(place.shared / "shallow", hidden)
+        (hidden / "info").mkdir(exist_ok=True)
+        (hidden / "info" / "attributes").write_text(_AS_THEY_ARE, encoding="utf-8")
+        made.run("checkout", "--quiet", "--detach", named)
 
     def top(self) -> Path | None:
         """Top folder of the checkout that holds `folder`; None outside git or in a bare one."""
-        try:
-            return Path(self.run("rev-parse", "--show-toplevel").rstrip("\n"))
-        except GitError:
-            return None
+        place = self._place
+        return None if place is None else place.top
 
     def commit(self, revision: str) -> str | None:
         """Full hash of the commit that `revision` names, or None."""
@@ -208,7 +220,7 @@ class Git:
 
     def show(self, revision: str, path: str) -> bytes | None:
         """Content of `path` at `revision`, byte for byte, or None when it is not there."""
-        done = self._done(("cat-file", "blob", f"{revision}:{path}"), None, {})
+        done = self._done(("cat-file", "blob", f"{revision}:{path}"), None, self._here())
         return done.stdout if done.returncode == 0 else None
 
     def blobs(self, names: Sequence[str]) -> dict[str, bytes]:
@@ -216,7 +228,7 @@ class Git:
         if not names:
             return {}
         listed = "".join(f"{name}\n" for name in names).encode()
-        done = self._done(("cat-file", "--batch"), listed, {})
+        done = self._done(("cat-file", "--batch"), listed, self._here())
         found, place = {}, 0
         for name in names:
             end = done.stdout.find(b"\n", place)

@@ -172,9 +172,8 @@ class GitCodeForge(RestForge):
         verb, *refs = remote
         url, env = self.repository().push_url, self.credentials()
         with tempfile.TemporaryDirectory(prefix="ascendopt-gitcode-") as folder:
-            git = Git(Path(folder))
             try:
-                git.run("init", "--quiet", "--bare")
+                git = Git.made(Path(folder), bare=True)
                 git.run(verb, "--quiet", "--", url, *refs, env=env)
                 return then(git)
             except GitError as problem:

@@ -41,9 +41,8 @@ def read_pack(file: Path, job: Commits, folder: Path) -> Path:
     if not file.is_file():
         raise InputError(f"There is no {file}; `ascendopt ci plan` writes it next to the job.")
     folder.mkdir(parents=True, exist_ok=True)
-    git = Git(folder)
     try:
-        git.run("init", "--quiet", "--bare", ".")
+        git = Git.made(folder, bare=True)
         # Their parents are not in the pack.
         (folder / "shallow").write_text("".join(f"{c}\n" for c in job.commits), encoding="ascii")
         target = folder / "objects" / "pack" / "pack-job.pack"

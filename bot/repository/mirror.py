@@ -127,8 +127,8 @@ class Mirror:
         self._lock = threading.Lock()
         if not (folder / "HEAD").exists():
             folder.mkdir(parents=True, exist_ok=True)
-            Git(folder).run("init", "--quiet", "--bare", ".")
-        self.git = Git(folder)
+            Git.made(folder, bare=True)
+        self.git = Git(folder, own=True)
 
     def fetch(self, forge: Forge, ref: str) -> str:
         """Bring `ref` of the forge's repository here; its commit. Raises GitError."""

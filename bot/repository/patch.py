@@ -118,9 +118,8 @@ def applied(operator: Operator, diff: str, name: str = "the patch") -> dict[str,
             copy = top / place
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(operator.path(source).read_bytes())
-        git = Git(top)
         # Its own repository, so that no surrounding one changes what the paths mean.
-        git.run("init", "-q")
+        git = Git.made(top)
         apply(git, diff, name)
         return {
             places[path]: (top / path).read_text(encoding="utf-8", errors="replace")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bot.base.git import Git, GitError
+from bot.base.git import GitError
 from bot.base.language import language
 from bot.base.text import decoded
 from bot.forge.errors import ForgeError
@@ -272,7 +272,7 @@ def applies(mirror: Mirror, patch: str, commit: str) -> bool:
     """Whether a patch fits the tree of a commit; raises GitError when git cannot say."""
     with tempfile.TemporaryDirectory(prefix="ascendopt-rebase-") as folder:
         index = Path(folder) / "index"
-        git = Git(mirror.folder)
+        git = mirror.git
         git.run("read-tree", commit, env={"GIT_INDEX_FILE": str(index)})
         try:
             apply(git, patch, "the patch", index=index)

@@ -87,7 +87,7 @@ def _passed_on(sources: tuple[tuple[str, str], ...]) -> str:
         key, _, value = entry.partition("\n")
         if scope in ("system", "global", "command") and _SETTINGS.fullmatch(key):
             expanded = value if key.startswith("url.") else _expanded(value, dict(sources))
-            lines.append(_line(key, expanded))
+            lines.append(setting_line(key, expanded))
     return "".join(lines)
 
 
@@ -97,8 +97,8 @@ def _expanded(value: str, environ: Mapping[str, str]) -> str:
     return f"{home}{value[1:]}" if home and value.startswith("~/") else value
 
 
-def _line(key: str, value: str) -> str:
-    """One setting in the form of a file of git."""
+def setting_line(key: str, value: str) -> str:
+    """One setting in the form of a file of git's."""
     section, _, rest = key.partition(".")
     middle, _, name = rest.rpartition(".")
     head = f'[{section} "{_quoted(middle)}"]' if middle else f"[{section}]"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import shutil
 import threading
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import pytest
 
 from bot.base.git import Git, GitError, login
 from bot.repository.mirror import clone
-from ci.model.errors import EnvironmentProblem
+from ci.model.errors import EnvironmentProblem, InputError
 from ci.model.git_environment import git_environment
 from tests.bot.make import OPERATOR_PATH, SOURCES, TILING, repository
 from tests.bot.make import git as plain_git
@@ -286,6 +287,122 @@ def test_a_diff_is_the_same_whatever_is_set(tmp_path: Path, setting: str) -> Non
     assert git.diff(*asked) == wanted
     assert wanted.count("+nineteen ö\n") == 2 and "--- a/a.cpp\n+++ b/a.cpp\n@@ -6,7" in wanted
     assert not (tmp_path / "ran").exists()
+
+
+HARMLESS = {
+    *("core.bare", "core.filemode", "core.ignorecase", "core.logallrefupdates"),
+    *("core.precomposeunicode", "core.repositoryformatversion", "core.sparsecheckout"),
+    *("core.sparsecheckoutcone", "core.symlinks"),
+    *("remote.some.fetch", "remote.some.partialclonefilter", "remote.some.promisor"),
+    *("remote.some.pushurl", "remote.some.url", "branch.some.merge", "branch.some.remote"),
+}
+
+
+def test_of_all_settings_that_git_knows_a_checkouts_harmless_ones_count(tmp_path: Path) -> None:
+    checkout = repository(tmp_path)
+    known = plain_git(checkout, "help", "--config").split("\n")
+    known = [key for key in known if "." in key and not set(key) & set("*_")]
+    keys = [re.sub(r"<[^>]*>", "some", key) for key in known]
+    keys += ["remote.https://forge.example/a.git.url", "remote./srv/a.git.uploadpack", "new.key"]
+    assert len(keys) > 500
+    hostile = {key.lower() for key in keys if key.lower() not in HARMLESS}
+    with (checkout / ".git" / "config").open("a") as config:
+        for key in keys:
+            head, _, name = key.rpartition(".")
+            section, _, middle = head.partition(".")
+            quoted = f' "{middle}"' if middle else ""
+            if not key.startswith(("extensions.", "core.repositoryformat", "include")):
+                config.write(f"[{section}{quoted}]\n\t{name} = 1\n")
+    (tmp_path / "more").write_text("[alias]\n\tx = !touch ran\n")
+    for where in ("include", f'includeIf "gitdir:{tmp_path}/"'):
+        with (checkout / ".git" / "config").open("a") as config:
+            config.write(f"[{where}]\n\tpath = {tmp_path}/more\n")
+    listed = Git(checkout).run("config", "--list", "--show-scope", "--name-only", "-z")
+    words = listed.split("\0")[:-1]
+    found = {key for scope, key in zip(words[::2], words[1::2], strict=True) if scope == "local"}
+    assert {key for key in found if not key.startswith("remote.origin.")} <= HARMLESS
+    assert not found & hostile
+
+
+def test_nothing_in_a_checkouts_own_folder_runs_or_decides_anything(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "sub").mkdir()
+    git, ran = two_commits(tmp_path / "inner"), tmp_path / "ran"
+    hidden, run = git.folder / ".git", f"touch {ran}; true"
+    inner = repository(tmp_path / "sub")
+    plain_git(git.folder, "-c", "protocol.file.allow=always", "submodule", "add", str(inner), "sub")
+    plain_git(git.folder, "commit", "-qm", "sub")
+    (git.folder / "z ö.cpp").write_text("changed\n")
+    wanted = git.diff("--text", "HEAD~1", "--")
+    for place in (git.folder, git.folder / "sub"):
+        plain_git(place, "config", "core.fsmonitor", run)
+    plain_git(git.folder, "config", "core.worktree", str(tmp_path))
+    (hidden / "info").mkdir(exist_ok=True)
+    (hidden / "info" / "attributes").write_text("* filter=x diff=x merge=x\n")
+    (hidden / "info" / "grafts").write_text(f"{git.commit('HEAD')}\n")
+    config = f"""
+[filter "x"]\n clean = "{run}"\n smudge = "{run}"\n process = "{run}"\n required = true
+[diff]\n external = "{run}"\n noprefix = true
+[diff "x"]\n command = "{run}"\n textconv = "{run}"
+[merge "x"]\n driver = "{run}"
+[remote "origin"]\n uploadpack = "{run}"\n receivepack = "{run}"\n vcs = x\n proxy = x://
+[remote "{tmp_path}/inner/origin.git"]\n url = {tmp_path}/elsewhere\n uploadpack = "{run}"
+[url "{tmp_path}/elsewhere/"]\n insteadOf = {tmp_path}/
+[core]\n sshCommand = "{run}"\n alternateRefsCommand = "{run}"\n gitProxy = "{run}"
+[gpg]\n program = "{run}"\n[alias]\n diff = "!{run}"\n[pager]\n diff = "{run}"
+[credential]\n helper = "!{run}"\n[uploadpack]\n packObjectsHook = "{run}"
+[http]\n sslCAInfo = {tmp_path}/ca.pem\n proxy = http://127.0.0.1:9\n[gc]\n auto = 1
+"""
+    with (hidden / "config").open("a") as opened:
+        opened.write(config)
+    hooks = hidden / "hooks"
+    hooks.mkdir(exist_ok=True)
+    for name in ("post-checkout", "reference-transaction", "pre-push", "post-index-change"):
+        (hooks / name).write_text(f"#!/bin/sh\n{run}\n")
+        (hooks / name).chmod(0o755)
+    assert git.diff("--text", "HEAD~1", "--") == wanted and "+changed\n" in wanted
+    assert git.top() == git.folder and git.commit("HEAD~2") is not None
+    git.run("fetch", "-q", "--", str(tmp_path / "inner" / "origin.git"), "main")
+    git.run("push", "-q", "--", str(tmp_path / "inner" / "origin.git"), "HEAD:refs/heads/new")
+    git.run("ls-remote", "--symref", "--", "origin", "HEAD")
+    clone(git, "HEAD", tmp_path / "laid")
+    assert (tmp_path / "laid" / "z ö.cpp").read_text() == AFTER
+    assert not ran.exists()
+
+
+def test_a_configuration_that_git_cannot_read_is_named(tmp_path: Path) -> None:
+    checkout = repository(tmp_path)
+    (checkout / ".git" / "config").write_text("[core\n")
+    with pytest.raises(InputError, match=r"bad config line 1 in .*/ops/\.git/config"):
+        Git(checkout).commit("HEAD")
+
+
+def test_a_second_work_tree_and_a_submodule_are_their_own_checkouts(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    checkout, inner = repository(tmp_path), repository(tmp_path / "sub")
+    first = plain_git(checkout, "rev-parse", "HEAD")
+    plain_git(checkout, "worktree", "add", "-q", "-b", "second", str(tmp_path / "second"))
+    plain_git(checkout, "-c", "protocol.file.allow=always", "submodule", "add", str(inner), "sub")
+    plain_git(checkout, "commit", "-qm", "sub")
+    second = Git(tmp_path / "second" / OPERATOR_PATH)
+    assert second.top() == tmp_path / "second" and second.commit("HEAD") == first
+    assert Git(checkout).commit("HEAD") == plain_git(checkout, "rev-parse", "HEAD") != first
+    assert Git(checkout / "sub").top() == checkout / "sub"
+    assert Git(checkout / "sub").commit("HEAD") == plain_git(inner, "rev-parse", "HEAD")
+    clone(second, "HEAD", tmp_path / "laid")
+    assert (tmp_path / "laid" / OPERATOR_PATH / TILING).read_text() == SOURCES[TILING]
+
+
+def test_what_a_person_does_meanwhile_is_seen(tmp_path: Path) -> None:
+    git = two_commits(tmp_path)
+    before = git.commit("HEAD")
+    plain_git(git.folder, "checkout", "-q", "-b", "work")
+    plain_git(git.folder, "commit", "-q", "--allow-empty", "-m", "x")
+    plain_git(git.folder, "pack-refs", "--all")
+    plain_git(git.folder, "gc", "--quiet")
+    plain_git(git.folder, "remote", "add", "mine", "https://forge.example/a.git")
+    assert git.commit("HEAD~1") == git.commit("main") == before != git.commit("work")
+    assert git.run("remote", "get-url", "mine").strip() == "https://forge.example/a.git"
 
 
 VARIABLES = {
