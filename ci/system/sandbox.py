@@ -18,7 +18,7 @@ process group is ended.
 from __future__ import annotations
 
 import contextlib
-import json
+import marshal
 import math
 import os
 import selectors
@@ -198,14 +198,15 @@ def start_confined(
     may_spawn = limits.processes > 1
     view = View.of(readable, writable, devices)
     takes_on = {
-        "filter": "" if devices is not None else syscall_filter(may_spawn=may_spawn).hex(),
+        "filter": b"" if devices is not None else syscall_filter(may_spawn=may_spawn),
         "landlock": level == "landlock",
         "readable": [*map(str, (*DEVICES, *view.readable))],
         "listed": [*map(str, view.listed)],
         "writable": [*map(str, (own_tmp, "/dev/null", *view.writable, *(view.devices or ())))],
     }
     child = str(Path(__file__).with_name("sandbox_child.py"))
-    command = [*_prlimit(limits), sys.executable, "-I", "-S", child, json.dumps(takes_on), *argv]
+    words = [child, marshal.dumps(takes_on).hex(), *argv]
+    command = [*_prlimit(limits), sys.executable, "-I", "-S", *words]
     return _spawn(command, cwd, own_tmp=own_tmp, quiet=quiet)
 
 

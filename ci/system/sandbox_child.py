@@ -1,13 +1,13 @@
 """Takes on what confines it, then becomes the program: `sandbox_child.py CONFINEMENT PROGRAM …`.
 
 Started by `sandbox.py` where bubblewrap does not work. A file of its own and free of imports
-from the project, because it runs with `python -I -S` for the sake of speed. CONFINEMENT is JSON:
-`filter` (a seccomp program, hex), `landlock` (whether), `readable`, `listed` and `writable`
-(paths).
+from the project, because it runs with `python -I -S` for the sake of speed. CONFINEMENT is
+marshalled, in hex (to import `json` takes as long as all else here): `filter` (a seccomp program),
+`landlock` (whether), `readable`, `listed` and `writable` (paths).
 """
 
 import ctypes
-import json
+import marshal
 import os
 import stat
 import struct
@@ -76,16 +76,15 @@ def become(confinement: dict[str, object], argv: list[str]) -> None:
     for capability in range(64):  # root without them cannot look into processes of others
         _LIBC.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
     os.get_exec_path()  # imports what `execvp` needs while Python's library can still be read
-    program = bytes.fromhex(str(confinement["filter"]))
     confined = not _LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     if confinement["landlock"]:
         confined &= _close_files(*(confinement[of] for of in ("readable", "listed", "writable")))  # type: ignore[arg-type]
-    if program:
-        confined &= _install(program)
+    if confinement["filter"]:
+        confined &= _install(confinement["filter"])  # type: ignore[arg-type]
     if not confined:
         sys.exit(126)  # rather do not start the program
     os.execvp(argv[0], argv)
 
 
 if __name__ == "__main__":
-    become(json.loads(sys.argv[1]), sys.argv[2:])
+    become(marshal.loads(bytes.fromhex(sys.argv[1])), sys.argv[2:])
