@@ -33,7 +33,7 @@ from ci.simulator.launch_request import LaunchSpec
 from ci.simulator.launch_room import LaunchRoom
 from ci.simulator.source_lines import expect_lines
 from ci.simulator.symbols import check_symbols, defined_symbols, undefined_symbols
-from ci.simulator.toolchain import Flavour, Toolchain
+from ci.simulator.toolchain import CHECKED, Flavour, Toolchain
 from ci.system.cache import digest
 from ci.system.compiler import compiler_version
 from ci.system.sandbox import Limits
@@ -321,7 +321,9 @@ class SimulatorBuild(TiledBuild):
         """Tile, compile the kernel that the tiling selected unless it is there, launch."""
         seed = how.get("seed")
         outputs = with_room(self.operator, case, outputs)
-        poison = POISONS[(1 if seed is None else seed) % len(POISONS)]
+        number = 1 if seed is None else seed
+        number += self.flavour in CHECKED  # other bytes than at the launch that counts
+        poison = POISONS[number % len(POISONS)]
         spec = self._spec(case, inputs, outputs, poison)
         for library in spec.kernels:
             expect_lines(library)
@@ -400,4 +402,6 @@ class SimulatorBuild(TiledBuild):
             poison=poison,
             over_read=self.over_read,
             true_offsets=self.toolchain.door.true_offsets,
+            checked=self.flavour in CHECKED,
+            warnings=answer.narrowed,
         )

@@ -11,7 +11,7 @@ from weakref import finalize
 
 from ci.backend.base import Build
 from ci.host.host_room import HostRooms
-from ci.host.host_tiling import HostProgram, OpDescription, TilingAnswer
+from ci.host.host_tiling import HostCrash, HostProgram, OpDescription, TilingAnswer
 from ci.host.kernel_unit import KernelVariant, formats_of
 from ci.host.source_tree import neighbours
 from ci.host.survey import Tiling
@@ -22,8 +22,9 @@ from ci.model.columns import case_column, case_dtypes, output_dtypes
 from ci.model.errors import TrialFailure
 from ci.model.launch import Tensors
 from ci.model.operator import Operator
-from ci.model.trial import Outcome, Refusal
+from ci.model.trial import Outcome, Place, Refusal
 from ci.model.workload import Workload, WorkloadCase
+from ci.simulator.source_lines import operator_lines
 from ci.simulator.toolchain import Flavour, Toolchain
 from ci.system.sandbox import nothing
 from rules.devices import Device
@@ -93,7 +94,19 @@ class TiledBuild(Build):
     ) -> TilingAnswer:
         """What the host tiling says, whatever that is. Raises TrialFailure(LAUNCH_ERROR)."""
         facts, read = platform_facts(self.device), self.value_inputs
-        return self._host.tile(self.operator, case, facts, inputs, outputs, read=read, anew=anew)
+        try:
+            return self._host.tile(
+                self.operator, case, facts, inputs, outputs, read=read, anew=anew
+            )
+        except HostCrash as crash:
+            raise self._placed(crash) from None
+
+    def _placed(self, crash: HostCrash) -> TrialFailure:
+        """The failure with the operator's innermost line."""
+        lines = operator_lines(self._host.path, crash.frames)
+        file, line = next(((file, line) for file, line in lines if file), ("", 0))
+        refusal = crash.refusal.model_copy(update={"place": Place(file=file, line=line)})
+        return TrialFailure(crash.outcome, refusal)
 
     def tile(self, case: WorkloadCase, inputs: Tensors, outputs: Tensors) -> TilingAnswer:
         """Run the host tiling. Raises TrialFailure(LAUNCH_ERROR)."""

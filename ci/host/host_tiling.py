@@ -8,6 +8,7 @@ tiling parse and tiling for one case. `cpp/README.md` has the formats.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -20,11 +21,11 @@ from ci.host.survey import HostAnswer, Inference, Question, Tiling
 from ci.host.tiling_layout import TilingStruct
 from ci.host.tiling_request import HostRequest, host_request
 from ci.model.dtypes import BY_NAME, DType
-from ci.model.errors import TrialFailure, worded
+from ci.model.errors import CaseDeclined, TrialFailure, worded
 from ci.model.frozen import Frozen
 from ci.model.launch import Tensors
 from ci.model.operator import Operator
-from ci.model.trial import Outcome, Refusal
+from ci.model.trial import MachineWarning, Outcome, Place, Refusal
 from ci.model.workload import WorkloadCase
 
 T = TypeVar("T", Inference, Tiling)
@@ -35,6 +36,12 @@ ANSWER_BYTES = 32 << 20
 PROCESSES = 64
 """Further processes that answer the questions of the workload: what depends on an address in one
 case of seven is missed once in 20,000 times."""
+
+
+MOST_NARROWED = 20
+"""Narrowed numbers that are read of an answer."""
+
+_CRASH = re.compile(r"^crash((?: 0x[0-9a-f]{1,12}){1,65})$", re.MULTILINE)
 
 
 class TilingAnswer(Frozen):
@@ -52,6 +59,18 @@ class TilingAnswer(Frozen):
         default=(), description="Inferred (dtype, shape) of each tensor of each output."
     )
     log: tuple[str, ...] = ()
+    narrowed: tuple[MachineWarning, ...] = Field(
+        default=(), description="Numbers that did not fit their field of the tiling data."
+    )
+
+
+class HostCrash(TrialFailure):
+    """A signal ended the host program."""
+
+    def __init__(self, refusal: Refusal, frames: tuple[str, ...]) -> None:
+        super().__init__(Outcome.LAUNCH_ERROR, refusal)
+        self.frames = frames
+        """Offsets in the program from the innermost frame on, hexadecimal."""
 
 
 class OpDescription(Frozen):
@@ -128,9 +147,12 @@ class HostProgram:
         if answer.get("status") != "ok":
             message = str(answer.get("message") or "The host tiling failed.")
             printed = str(answer.get("printed", ""))
-            raise _failure(
+            failed = _failure(
                 f"{message.rstrip('.')} (case '{case.name}').", "\n".join([*log, printed]).strip()
             )
+            if answer.get("status") == "failed":
+                raise CaseDeclined(failed.outcome, failed.refusal)
+            raise failed
         try:
             tiled = _tiling_answer(answer, log)
         except (KeyError, TypeError, ValueError, ValidationError) as problem:
@@ -193,7 +215,13 @@ class HostProgram:
             answer = room.folder / "answer"
             if not done.ok:
                 words = (done.stderr + done.stdout).decode("utf-8", errors="replace")
-                raise _failure(f"The host tiling {done.ending()}.", words[-4000:])
+                failed = _failure(
+                    f"The host tiling {done.ending()}.", _CRASH.sub("", words)[-4000:]
+                )
+                crash = _CRASH.search(words)
+                if crash is None or not done.signal:
+                    raise failed
+                raise HostCrash(failed.refusal, tuple(crash.group(1).split()))
             if not _usable(answer):
                 raise _failure("The host program left no usable answer.", "")
             try:
@@ -258,6 +286,19 @@ def _tiling_answer(answer: dict[str, Any], log: list[str]) -> TilingAnswer:
         schedule_mode=answer["schedule_mode"],
         outputs=outputs,
         log=tuple(log),
+        narrowed=tuple(_narrowed(row) for row in answer["narrowed"][:MOST_NARROWED]),
+    )
+
+
+def _narrowed(row: dict[str, Any]) -> MachineWarning:
+    field, file = str(row["field"])[:100], str(row["file"])
+    given, becomes, bits = (int(row[name]) for name in ("given", "becomes", "bits"))
+    return MachineWarning(
+        kind="narrowed_field",
+        subject=field,
+        place=Place(file=file[max(0, file.find("op_host/")) :], line=int(row["line"])),
+        text=f"The number {given} is given to the tiling field {field} of {bits} bits: it becomes"
+        f" {becomes}.",
     )
 
 

@@ -68,7 +68,7 @@ class Inference(Frozen):
 class Tiling(Frozen):
     """How the tiling ended, and the digest of what it decided."""
 
-    status: Literal["ok", "failed"]
+    status: Literal["ok", "failed", "threw"]
     step: str
     message: str
     block_dim: int

@@ -110,6 +110,8 @@ class Sweep:
     """The first of them that it takes and gets wrong, by what is varied."""
     wrong: list[tuple[str, WorkloadCase, str]] = field(default_factory=list)
     """All of them that it takes and gets wrong: what is varied, the case, and how."""
+    odd: list[tuple[str, WorkloadCase]] = field(default_factory=list)
+    """Others that no candidate is launched on, whatever they show: with what is varied."""
 
     @property
     def shown_defects(self) -> list[tuple[str, str]]:

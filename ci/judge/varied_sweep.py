@@ -155,6 +155,8 @@ def sweep(standard: Standard, files: dict[str, str], tier: Tier) -> Sweep:
             if defect:
                 found.defects.setdefault(family.name, defect)
                 found.wrong.append((family.name, case, defect))
+            else:
+                found.odd.append((family.name, case))
         # What the candidate's own numbers take is no other family's.
         count = len(found.cases) - _own(found.counts)
         spent = work > tier.all_work * (1 if count >= LEAST_VARIED else 2)

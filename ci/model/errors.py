@@ -38,13 +38,17 @@ class TrialFailure(Exception):
         """What else the launch showed before it ended."""
 
 
+class CaseDeclined(TrialFailure):
+    """The host side said that it does not take a case. It is not made for it."""
+
+
 def in_case(failure: TrialFailure, case: str, seed: int) -> TrialFailure:
     """The failure with the case and seed that showed it, when they matter."""
     if failure.outcome in (Outcome.COMPILE_ERROR, Outcome.REJECTED):
         return failure
     place = failure.refusal.place.model_copy(update={"case": case, "seed": seed})
     refusal = failure.refusal.model_copy(update={"place": place})
-    return TrialFailure(failure.outcome, refusal, failure.warnings)
+    return type(failure)(failure.outcome, refusal, failure.warnings)
 
 
 def first_fault(problem: ValidationError) -> tuple[str, str]:

@@ -78,7 +78,14 @@ class MachineWarning(Frozen):
         """False for what only tells a reader where to look: a read of what nothing wrote does no
         harm unless it reaches an output, which then holds no plausible value; and another front
         door may suit the kernel better; what the compiler orders is right where it does."""
-        return self.kind not in ("uninitialised", "door", "compiler_order")
+        return self.kind not in (
+            "uninitialised",
+            "door",
+            "compiler_order",
+            "half_sum",
+            "wrapped",
+            "narrowed_field",
+        )
 
     @property
     def key(self) -> tuple[str, str, str]:

@@ -14,6 +14,7 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from ci.host.kernel_unit import SYSTEM_WORKSPACE
+from ci.host.tiling_keys import missed_key
 from ci.model.decision import Decision
 from ci.model.errors import TrialFailure
 from ci.model.launch import EMPTY_BODY, Array, Tensors, wrote_nothing
@@ -76,7 +77,8 @@ def launch(
             folder, constants or device.constants, asked, inputs, outputs, timeline is not None
         )
         report = _reported(place, spec, texts or {})
-        _check_written(report, wrote_nothing(report.get("tensor_write_bytes"), inputs, outputs))
+        nothing = wrote_nothing(report.get("tensor_write_bytes"), inputs, outputs)
+        _check_written(report, nothing, asked, texts or {})
         book_machine(_host_seconds(report))
         if timeline:
             shutil.move(folder / "timeline.jsonl", timeline)  # may be another file system
@@ -246,24 +248,32 @@ def _failure(
     )
 
 
-def _check_written(report: dict[str, Any], nothing: bool) -> None:
+def _check_written(
+    report: dict[str, Any], nothing: bool, spec: LaunchSpec, texts: Mapping[str, str]
+) -> None:
     """Raises TrialFailure(MEMORY_ERROR) for an output of which bytes were left as they were.
 
     `nothing`: all of them were.
     """
     for name, first, count, size in report.get("unwritten", []):
+        place = Place()
+        sentence = (
+            f"The kernel leaves {count} of the {size} bytes of {name} unwritten, from "
+            f"byte {first} on."
+        )
+        if nothing:
+            sentence = EMPTY_BODY
+            if missed := missed_key(texts, spec.tiling_key):
+                place, sentence = missed
         raise TrialFailure(
             Outcome.MEMORY_ERROR,
             Refusal(
-                sentence=EMPTY_BODY
-                if nothing
-                else (
-                    f"The kernel leaves {count} of the {size} bytes of {name} unwritten, from "
-                    f"byte {first} on."
-                ),
+                sentence=sentence,
+                place=place,
                 evidence="Atomic stores add to what is there and do not count. If the caller "
                 "fills the output first, name it in the workload under initial.",
             ),
+            _warnings(report, spec),
         )
 
 
@@ -341,11 +351,11 @@ def _members(report: dict[str, Any], spec: LaunchSpec) -> dict[str, float]:
 
 
 def _warnings(report: dict[str, Any], spec: LaunchSpec) -> tuple[MachineWarning, ...]:
-    """The machine's warnings with the operator's source place."""
+    """Warnings of host side and machine with the operator's source place."""
     rows = [w for w in report.get("warnings", []) if isinstance(w, dict)]
     places = _places(spec, [str(w.get("site", "")) for w in rows])
     others = _places(spec, [str(w.get("other_site", "")) for w in rows])
-    return tuple(
+    return spec.warnings + tuple(
         MachineWarning(
             kind=str(w.get("kind", "")),
             subject=str(w.get("subject", "")),

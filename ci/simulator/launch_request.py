@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ci.model.launch import Array, Tensors
+from ci.model.trial import MachineWarning
 from ci.simulator.input_files import shared_file
 from ci.simulator.kernel_cores import VECTOR, Cores
 
@@ -35,6 +36,8 @@ class LaunchSpec:
     """Each byte of outputs, workspace and local memories before the launch."""
     over_read: int = 32
     """Bytes behind a tensor's last block of 32 that copies may read."""
+    checked: bool = False
+    """The kernel is built to be checked: the machine looks for causes, too."""
     true_offsets: bool = False
     """The kernel holds local addresses as offsets from 0."""
     cores: Cores = VECTOR
@@ -45,6 +48,9 @@ class LaunchSpec:
     members: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Members by name: constants that take the place of the device's where the launch is timed
     again."""
+
+    warnings: tuple[MachineWarning, ...] = ()
+    """What the host tiling did that is odd."""
 
     @property
     def kernels(self) -> tuple[Path, ...]:
@@ -78,6 +84,7 @@ def write_request(
         f"workspace\t{spec.workspace}",
         f"poison\t{spec.poison}",
         f"over_read\t{spec.over_read}",
+        f"checked\t{int(spec.checked)}",
         f"addresses\t{int(spec.addresses)}",
     ]
     for index, tensor in enumerate(inputs):

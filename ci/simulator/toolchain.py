@@ -94,11 +94,14 @@ BUFFERS = ("-ftrivial-auto-var-init=pattern", "-DDAV_CHECKED")
 FLAVOURS: Final[Mapping[Flavour, tuple[str, ...]]] = {
     "plain": (),
     "watched": WATCHED,
-    "checked": (*BUFFERS, "-DDAV_FIELDS"),
+    "checked": (*BUFFERS, "-DDAV_FIELDS", "-fsanitize=signed-integer-overflow"),
     "buffers": BUFFERS,
     "pattern": ("-ftrivial-auto-var-init=pattern", "-fsanitize=float-cast-overflow,shift"),
 }
 """Flags behind those of the plain build; the last one counts."""
+
+CHECKED: Final[tuple[Flavour, ...]] = ("checked", "buffers")
+"""Flavours whose launches are checked."""
 
 CORE_KINDS: Final = ("vector", "cube")
 """A kernel for both is built twice."""

@@ -17,8 +17,9 @@ from ci.backend.sim import SimulatorBackend
 from ci.judge.check.findings import Findings
 from ci.judge.gate_subject import Standard
 from ci.judge.launch_record import Launched, launch_once
+from ci.judge.varied.lengths import Empty
 from ci.judge.varied_sweep import WIDE, sweep
-from ci.model.errors import TrialFailure
+from ci.model.errors import CaseDeclined, InputError, TrialFailure
 from ci.model.finding import CheckReport, CheckSettings
 from ci.model.trial import Outcome, Place
 from ci.model.workload import WorkloadCase
@@ -31,8 +32,8 @@ ALWAYS = (Outcome.COMPILE_ERROR, Outcome.TIMEOUT)
 ROUNDING = {family.name for family in WIDE.families if family.rounding}
 """What is varied where a right operator may miss its tolerance."""
 
-REFUSABLE = (Outcome.LAUNCH_ERROR, Outcome.COMPILE_ERROR, Outcome.TIMEOUT, Outcome.REJECTED)
-"""How an operator turns down a case that it is not made for."""
+REFUSABLE = (Outcome.COMPILE_ERROR, Outcome.TIMEOUT, Outcome.REJECTED)
+"""How an operator fails on a case that it is not made for, besides its host side's saying so."""
 
 
 @dataclass
@@ -88,22 +89,24 @@ class _Check:
         for family, before in swept.cases:
             self.findings.launched(before, self.seed, family)
             self.launched.append((family, before.case))
-        for family, case, _ in swept.wrong:
+        for family, case in (*((family, case) for family, case, _ in swept.wrong), *swept.odd):
+            taken = self._taken(case)
+            if taken is None:
+                continue
             self.varied[family] = self.varied.get(family, 0) + 1
-            found = self._plain(case)
-            if isinstance(found, TrialFailure):
-                if found.outcome not in REFUSABLE:
-                    self.findings.failure(found, family)
+            if isinstance(taken, TrialFailure):
+                self.findings.failure(taken, family, mild=family == Empty.name)
             else:
                 loose = family in ROUNDING
-                self.findings.launched(found, self.seed, family, rounding=loose)
+                self.findings.launched(taken, self.seed, family, rounding=loose)
+                self.launched.append((family, case))
         if swept.untaken:
             self.notes.append(f"Not varied: {', '.join(swept.untaken)}.")
 
     def watch(self, build: Build) -> None:
         """The same cases, built to be checked."""
         for number, (varied, case) in enumerate(self.launched):
-            if self.late:
+            if varied and self.late:
                 left = len(self.launched) - number
                 self.notes.append(f"Time is up: {left} cases ran without checks of buffers.")
                 return
@@ -126,20 +129,49 @@ class _Check:
         self, case: WorkloadCase, plain: Launched, now: Launched | TrialFailure, varied: str
     ) -> None:
         if isinstance(now, Launched):
-            if now.digest == plain.digest:
+            compared = bool(self.standard.workload.golden)
+            alike = compared and now.compared.agrees and plain.compared.agrees
+            if now.digest == plain.digest or alike:
                 return
             place, what = _first_difference(plain, now), "gives other outputs"
+            where = " The two launches part near this line."
+            unwritten = [w for w in now.warnings if w.kind == "uninitialised"]
+            if not place.line and unwritten:
+                place, where = unwritten[0].place, f" {unwritten[0].text}"
         else:
             place = now.refusal.place
             what = f"fails ({now.refusal.sentence.rstrip('.')})"
-        where = " The two launches part near this line." if place.line else ""
-        self.findings.note(
+            where = " The two launches part near this line."
+        where = where if place.line else ""
+        wrapped = [w for w in now.warnings if w.kind == "wrapped"]
+        if wrapped:
+            self.findings.together(
+                "wrapped",
+                wrapped[0].place.model_copy(update={"case": case.name}),
+                f"{wrapped[0].text} Compilers differ on what it gives: built to be checked, the"
+                f" kernel {what}.",
+                varied,
+            )
+            return
+        self.findings.together(
             "unset",
             place.model_copy(update={"case": case.name}),
             f"The kernel {what} when memory that nothing has set holds other bytes: it reads a "
-            f"member or a local before giving it a value.{where}",
+            f"member, a local or a buffer before giving it a value.{where}",
             varied,
         )
+
+    def _taken(self, case: WorkloadCase) -> Launched | TrialFailure | None:
+        """The launch of a varied case; None where the operator is not made for it."""
+        try:
+            found = self._plain(case)
+        except InputError:  # the golden function does not take it
+            return None
+        if isinstance(found, CaseDeclined):
+            return None
+        if isinstance(found, TrialFailure) and found.outcome in REFUSABLE:
+            return None
+        return found
 
     def _plain(self, case: WorkloadCase) -> Launched | TrialFailure:
         try:

@@ -17,10 +17,23 @@ Key: TypeAlias = tuple[str, ...]
 QUIET: Final = ("door",)
 """Kinds of warnings that are about the tool, not about the operator."""
 
-_CAUSES: Final = ("overrun", "own_source", "narrowed", "cut", "narrow_offset", "unset")
+_CAUSES: Final = (
+    "overrun",
+    "own_source",
+    "narrowed",
+    "narrowed_field",
+    "limit",
+    "cut",
+    "narrow_offset",
+    "wrapped",
+    "unset",
+)
 """What can make a result wrong at another place."""
 
-_MEANT: Final = ("cut", "narrow_offset")
+_LESSER: Final = ("half_sum", "uninitialised")
+"""What may be the cause where nothing else is."""
+
+_MEANT: Final = ("cut", "narrow_offset", "wrapped", "half_sum")
 """What is meant, or harms nothing, where no result is wrong."""
 
 _CAUSED: Final = (Outcome.WRONG_RESULT.value, Outcome.MEMORY_ERROR.value, Outcome.RACE.value)
@@ -45,10 +58,13 @@ class Findings:
 
     found: dict[Key, Finding] = field(default_factory=dict)
 
-    def failure(self, failure: TrialFailure, varied: str = "") -> None:
-        """What ended a launch, and what it showed before."""
+    def failure(self, failure: TrialFailure, varied: str = "", *, mild: bool = False) -> None:
+        """What ended a launch, and what it showed before. `mild`: a launch error is a note."""
         refusal = failure.refusal
-        self._add(_of_refusal(failure.outcome, refusal, varied))
+        found = _of_refusal(failure.outcome, refusal, varied)
+        if mild and failure.outcome is Outcome.LAUNCH_ERROR:
+            found = found.model_copy(update={"severity": Severity.NOTE})
+        self._add(found)
         self.warnings(failure.warnings, refusal.place.case, varied)
 
     def launched(
@@ -89,13 +105,13 @@ class Findings:
                 )
             )
 
-    def note(self, kind: str, place: Place, text: str, varied: str = "") -> None:
-        """A fault that several launches together show."""
+    def together(self, kind: str, place: Place, text: str, varied: str = "") -> None:
+        """A fault that several launches together show: an error."""
         rule = finding_rule(kind)
         self._add(
             Finding(
                 kind=kind,
-                severity=rule.severity,
+                severity=Severity.ERROR,
                 title=rule.title,
                 place=place,
                 text=text,
@@ -113,16 +129,22 @@ class Findings:
 
         A case that runs over the end of a buffer races with that buffer's neighbour: its races are
         left out, for a flag between them would only hide the cause. Casts that cut numbers
-        are meant where everything else is right. A wrong result names what may have caused it.
+        are meant where everything else is right. A wrong result names what may have caused it;
+        where that is known, other bytes change its bytes too, and say nothing.
         """
         ranks = [*Severity]
         over = {f.place.case for f in self.found.values() if f.kind == "overrun"}
         wrong = self.has(*_CAUSED)
+        explained = wrong and self.has(*(kind for kind in _CAUSES if kind != "unset"))
         found = []
         for one in self.found.values():
             if one.kind == Outcome.RACE.value and one.place.case in over:
                 continue
-            if one.kind in _MEANT and not wrong:
+            if one.kind in _MEANT and not wrong and not one.fails:
+                continue
+            if one.kind == "half_sum" and (explained or not self.has("wrong_result")):
+                continue
+            if one.kind == "unset" and explained:
                 continue
             if one.kind in _CAUSES and wrong:
                 found.append(one.model_copy(update={"severity": Severity.ERROR}))
@@ -144,13 +166,16 @@ class Findings:
         )
 
     def _causes(self) -> str:
-        places = [f.place.source for f in self.found.values() if f.kind in _CAUSES]
+        for kinds in (_CAUSES, _LESSER):
+            places = [f.place.source for f in self.found.values() if f.kind in kinds]
+            if any(places):
+                break
         return f"Look first at {' and '.join(filter(None, places[:3]))}." if any(places) else ""
 
     def _add(self, finding: Finding) -> None:
         key = _key(finding)
         known = self.found.get(key)
-        if known is None:
+        if known is None or (finding.fails and not known.fails):
             self.found[key] = finding
         elif known.place.case != finding.place.case:
             self.found[key] = known.model_copy(update={"more": known.more + 1})

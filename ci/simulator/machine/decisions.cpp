@@ -15,6 +15,18 @@ void undefined(const void* site, const char* what) {
 }
 }  // namespace
 
+// The hooks of -fsanitize=signed-integer-overflow.
+#define WRAPS(name, what, ...)                                                              \
+    extern "C" void __ubsan_handle_##name##_overflow(void*, __VA_ARGS__) {                  \
+        if (dav::current == nullptr) return;                                                \
+        dav::warn(__builtin_return_address(0), "wrapped", what,                             \
+                  "This " what " of signed integers is larger than their type: it wraps."); \
+    }
+WRAPS(add, "sum", void*, void*)
+WRAPS(sub, "difference", void*, void*)
+WRAPS(mul, "product", void*, void*)
+WRAPS(negate, "negation", void*)
+
 // The hooks of -fsanitize=float-cast-overflow,shift.
 extern "C" void __ubsan_handle_float_cast_overflow(void*, void*) {
     undefined(__builtin_return_address(0), "conversion");

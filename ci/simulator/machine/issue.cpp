@@ -1,5 +1,6 @@
 // Issuing a vector instruction: checks, hazards, bank conflicts, time.
 #include <algorithm>
+#include <cstring>
 
 #include "bank.h"
 #include "hazard.h"
@@ -88,9 +89,47 @@ bool overwrites_own_source(const VectorOperand& source, uint64_t from, const Vec
     return false;
 }
 
-void check_own_source(const char* mnemonic, const VectorOperand* operands,
+// Which instruction adds onto the same place again and again in half precision: the rounding of
+// each addition is lost. Said only where the result is wrong.
+void note_half_sum(const char* mnemonic, const char* dtype, const VectorOperand* operands,
+                   int count, uint32_t repeats, const void* site) {
+    constexpr uint32_t MANY = 16;
+    if (std::strcmp(dtype, "f16") != 0) return;
+    uint32_t onto_one = 0;  // additions onto one element
+    if (std::strcmp(mnemonic, "vcadd") == 0 || std::strcmp(mnemonic, "vcgadd") == 0) {
+        onto_one = MANY;
+    } else if (std::strcmp(mnemonic, "vadd") == 0 || std::strcmp(mnemonic, "vmla") == 0 ||
+               std::strcmp(mnemonic, "vaxpy") == 0) {
+        const VectorOperand *target = nullptr, *source = nullptr;
+        for (int i = 0; i < count; ++i)
+            if (operands[i].write) target = &operands[i];
+        for (int i = 0; i < count; ++i)
+            if (target && !operands[i].write && operands[i].address == target->address)
+                source = &operands[i];
+        if (source != nullptr) onto_one = target->repeat_stride == 0 ? repeats : 1;
+    }
+    if (onto_one == 0) return;
+    if ((current->half_sums[site] += onto_one) < MANY) return;
+    warn(site, "half_sum", mnemonic,
+         "%s adds up many numbers in half precision: each addition rounds to 11 bits.", mnemonic);
+}
+
+// Those whose second source may be what an earlier repeat wrote, as the documentation says.
+bool accumulates(const char* mnemonic, const char* dtype) {
+    constexpr const char* NAMES[] = {"vadd", "vsub",     "vmul",    "vmax",
+                                     "vmin", "vaddrelu", "vsubrelu"};
+    constexpr const char* TYPES[] = {"f16", "s32", "f32"};
+    const auto is = [](const char* word) {
+        return [word](const char* other) { return std::strcmp(word, other) == 0; };
+    };
+    return std::any_of(std::begin(NAMES), std::end(NAMES), is(mnemonic)) &&
+           std::any_of(std::begin(TYPES), std::end(TYPES), is(dtype));
+}
+
+void check_own_source(const char* mnemonic, const char* dtype, const VectorOperand* operands,
                       const std::vector<uint32_t>& offsets, int count, uint32_t repeats,
                       const void* site) {
+    constexpr int SECOND_SOURCE = 2;
     for (int target = 0; target < count; ++target) {
         if (!operands[target].write) continue;
         const uint64_t low = offsets[target];
@@ -99,6 +138,10 @@ void check_own_source(const char* mnemonic, const VectorOperand* operands,
             const VectorOperand& read = operands[source];
             const uint64_t start = offsets[source];
             if (read.write || start >= high || low >= start + extent(read, repeats)) continue;
+            if (source == SECOND_SOURCE &&
+                (read.repeat_stride == 0 || operands[target].repeat_stride == 0) &&
+                accumulates(mnemonic, dtype))
+                continue;
             if (!overwrites_own_source(read, start, operands[target], low, repeats)) continue;
             warn(site, "own_source", mnemonic,
                  "%s writes its result over its own source, at %s, before later repeats have read "
@@ -170,8 +213,9 @@ void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
     }
     if (launch().addresses) return;
     hazards.settle();
+    if (launch().checked) note_half_sum(mnemonic, dtype, operands, count, repeats, site);
     if (repeats > 1 && count <= MOST_BANKS)
-        check_own_source(mnemonic, operands, offsets, count, repeats, site);
+        check_own_source(mnemonic, dtype, operands, offsets, count, repeats, site);
     const BankConflicts conflicts = known_conflicts(banks, bank_count, repeats);
     Work work = Work::of(Formula::VECTOR, repeats);
     work.mnemonic = mnemonic;

@@ -1,5 +1,6 @@
 // What a kernel and the headers ask of a core or tell it, beside instructions.
 #include <algorithm>
+#include <set>
 
 #include "gm_allocations.h"
 #include "intrinsics_sync_copy.h"
@@ -44,6 +45,34 @@ void dav_narrowed(const char* kind, int64_t given, int64_t becomes, uint32_t bit
     warn(__builtin_return_address(0), kind, "",
          "The number %lld is given where there are %u bits: it becomes %lld.",
          static_cast<long long>(given), bits, static_cast<long long>(becomes));
+}
+
+void dav_limit(const char* message) {
+    if (current != nullptr) warn(__builtin_return_address(0), "limit", "", "%s", message);
+}
+
+void dav_sync_flags(const void* flags, uint64_t local_bytes, int32_t cores) {
+    if (current == nullptr || launch().addresses) return;
+    const void* site = __builtin_return_address(0);
+    const auto address = reinterpret_cast<uint64_t>(flags);
+    const uint64_t bytes = uint64_t(std::max(0, cores)) * BLOCK_BYTES;
+    const Allocation* tensor = find_allocation(address);
+    if (tensor == nullptr || address + bytes > tensor->start + tensor->bytes)
+        return warn(site, "limit", "flags",
+                    "SyncAll of %d cores needs %llu bytes of flags in global memory.", cores,
+                    static_cast<unsigned long long>(bytes));
+    if (local_bytes < bytes)
+        warn(site, "limit", "local", "SyncAll of %d cores needs %llu bytes of UB and has %llu.",
+             cores, static_cast<unsigned long long>(bytes),
+             static_cast<unsigned long long>(local_bytes));
+    static std::set<std::pair<uint64_t, int>>
+        met;  // later meetings find what the first one left there
+    const auto* begin = static_cast<const uint8_t*>(flags);
+    if (met.insert({address, current->index}).second &&
+        std::any_of(begin, begin + bytes, [](uint8_t byte) { return byte != 0; }))
+        warn(site, "limit", "zero",
+             "The flags of SyncAll in global memory are not zero when core %d comes to it.",
+             current->index);
 }
 
 void dav_own_mask() {

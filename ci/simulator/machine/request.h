@@ -46,6 +46,7 @@ struct Request {
     uint64_t workspace = 0;
     uint8_t poison = 0xff;  // see Launch
     uint64_t over_read = 32;
+    bool checked = false;
     bool addresses = false;  // see Launch
     std::vector<Argument> arguments;
     std::vector<Member> members;

@@ -166,6 +166,7 @@ void make_cores(const Request& request) {
     shared.true_offsets = request.true_offsets;
     shared.poison = request.poison;
     shared.over_read = request.over_read;
+    shared.checked = request.checked;
     shared.addresses = request.addresses;
     shared.cubes_per_block = request.cubes_per_block;
     shared.vectors_per_block = request.vectors_per_block;

@@ -70,7 +70,7 @@ def test_a_crash_an_exception_and_a_loop_end_only_their_own_question(
         assert answer.steady and answer.tiling and answer.tiling.status == "ok"
     assert trap.tiling is loop.tiling is wild.tiling is None
     assert trap.inference is not None and trap.inference.shapes == "none"
-    assert thrown.tiling and thrown.tiling.status == "failed"
+    assert thrown.tiling and thrown.tiling.status == "threw"
 
 
 def test_a_program_that_ends_leaves_the_rest_unanswered(

@@ -62,6 +62,25 @@ public:
 };
 }  // namespace optiling
 
+namespace optiling {
+// Keeps a number that does not fit its field, for the answer.
+void note_narrowed(const char* field, int64_t given, int64_t becomes, int bits, const char* file,
+                   int line);
+
+// What a field of type T makes of a number. The bits of a negative number may be meant.
+template <typename T, typename Given>
+T fitted(const Given& given, const char* field, const char* file, int line) {
+    const T value = static_cast<T>(given);
+    if constexpr (std::is_integral_v<T> && std::is_integral_v<Given> && !std::is_same_v<T, bool>) {
+        if (static_cast<Given>(value) != given &&
+            static_cast<int64_t>(std::make_signed_t<T>(value)) != static_cast<int64_t>(given))
+            note_narrowed(field, static_cast<int64_t>(given), static_cast<int64_t>(value),
+                          sizeof(T) * 8, file, line);
+    }
+    return value;
+}
+}  // namespace optiling
+
 #define BEGIN_TILING_DATA_DEF(class_name)           \
     class class_name : public optiling::TilingDef { \
     public:                                         \
@@ -73,19 +92,24 @@ public:
             }                                       \
         }
 
-#define TILING_DATA_FIELD_DEF(data_type, field_name)                                  \
-public:                                                                               \
-    void set_##field_name(data_type value) {                                          \
-        field_name##_ = value;                                                        \
-        if (data_ptr_ != nullptr) {                                                   \
-            std::memcpy(data_ptr_ + field_name##_offset_, &value, sizeof(data_type)); \
-        }                                                                             \
-    }                                                                                 \
-    data_type get_##field_name() { return field_name##_; }                            \
-    data_type get_##field_name() const { return field_name##_; }                      \
-                                                                                      \
-private:                                                                              \
-    data_type field_name##_ = 0;                                                      \
+#define TILING_DATA_FIELD_DEF(data_type, field_name)                                   \
+public:                                                                                \
+    template <typename Given>                                                          \
+    void set_##field_name(Given given, const char* file = __builtin_FILE(),            \
+                          int line = __builtin_LINE()) {                               \
+        set_##field_name(optiling::fitted<data_type>(given, #field_name, file, line)); \
+    }                                                                                  \
+    void set_##field_name(data_type value) {                                           \
+        field_name##_ = value;                                                         \
+        if (data_ptr_ != nullptr) {                                                    \
+            std::memcpy(data_ptr_ + field_name##_offset_, &value, sizeof(data_type));  \
+        }                                                                              \
+    }                                                                                  \
+    data_type get_##field_name() { return field_name##_; }                             \
+    data_type get_##field_name() const { return field_name##_; }                       \
+                                                                                       \
+private:                                                                               \
+    data_type field_name##_ = 0;                                                       \
     size_t field_name##_offset_ = add_field(#data_type, #field_name, sizeof(data_type), 0);
 
 #define TILING_DATA_FIELD_DEF_ARR(arr_type, arr_size, field_name)                                  \

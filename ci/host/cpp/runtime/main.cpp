@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
         if (argc == 7 && std::strcmp(argv[1], "survey") == 0) {
             _exit(host::survey(argv));
         }
+        host::tell_crashes();
         std::string answer;
         if (argc == 3 && std::strcmp(argv[1], "describe") == 0) {
             answer = host::describe();

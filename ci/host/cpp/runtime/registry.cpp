@@ -101,6 +101,29 @@ size_t TilingDef::add_struct(const char* dtype, const char* name, TilingDef* nes
     return field.offset;
 }
 
+namespace {
+struct Narrowed {
+    std::string field;
+    int64_t given, becomes;
+    int bits;
+    std::string file;
+    int line;
+};
+std::vector<Narrowed>& narrowed() {
+    static std::vector<Narrowed> all;
+    return all;
+}
+}  // namespace
+
+void note_narrowed(const char* field, int64_t given, int64_t becomes, int bits, const char* file,
+                   int line) {
+    constexpr size_t kMost = 20;
+    for (const Narrowed& one : narrowed()) {
+        if (one.line == line && one.field == field) return;
+    }
+    if (narrowed().size() < kMost) narrowed().push_back({field, given, becomes, bits, file, line});
+}
+
 void TilingDef::finish(const char* class_name, bool allocate) {
     class_name_ = class_name;
     data_size_ = aligned(data_size_, kStructAlignment);
@@ -156,4 +179,13 @@ uint64_t ascendopt_host::template_key(std::initializer_list<TemplateWord> words)
     }
     host::template_choices()[key] = std::move(arguments);
     return key;
+}
+
+std::string host::narrowed_seen() {
+    return list(optiling::narrowed(), [](const optiling::Narrowed& one) {
+        return "{\"field\":" + quoted(one.field) + ",\"given\":" + std::to_string(one.given) +
+               ",\"becomes\":" + std::to_string(one.becomes) +
+               ",\"bits\":" + std::to_string(one.bits) + ",\"file\":" + quoted(one.file) +
+               ",\"line\":" + std::to_string(one.line) + "}";
+    });
 }

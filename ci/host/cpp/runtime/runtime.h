@@ -53,6 +53,12 @@ std::string decisions_seen();
 // Asks all requests again and again; see README.md.
 int survey(char** argv);
 
+// From now on, the program says where a signal ends it.
+void tell_crashes();
+
+// Numbers that did not fit the field of the tiling data that they were given to, as a JSON list.
+std::string narrowed_seen();
+
 // `text` as a JSON string, quotes included.
 std::string quoted(const std::string& text);
 // A JSON array of what `word` makes of the items.

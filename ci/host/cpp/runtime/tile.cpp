@@ -302,7 +302,7 @@ Ending run_tiling(Asked& asked, const Request& request) {
             return {"failed", step, "The tiling function returned a failure."};
         }
     } catch (const std::exception& problem) {
-        return {"failed", step, std::string("An exception: ") + problem.what()};
+        return {"threw", step, std::string("An exception: ") + problem.what()};
     }
     return {"ok", step, ""};
 }
@@ -325,7 +325,7 @@ std::string tile(const Request& request) {
     const Ending ending = run_tiling(asked, request);
     return tiled(asked.node, ending,
                  decided(asked.node) + ",\"decisions\":" + decisions_seen() +
-                     ",\"log\":" + list(log_lines(), quoted));
+                     ",\"narrowed\":" + narrowed_seen() + ",\"log\":" + list(log_lines(), quoted));
 }
 
 std::string tile_in_short(const Request& request) {

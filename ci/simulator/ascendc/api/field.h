@@ -39,7 +39,7 @@ private:
 };
 template <typename T>
 using FieldOf = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool> &&
-                                       sizeof(T) < sizeof(uint32_t),
+                                       sizeof(T) <= sizeof(uint32_t),
                                    Narrow<T>, T>;
 
 // What casts of a kernel's own sources become, and `(uint8_t)x` as `Cut<uint8_t>() ->* x`.

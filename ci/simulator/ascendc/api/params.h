@@ -35,9 +35,16 @@ struct DataCopyPadParams {
                (uint8_t, rightPadding, 0), (uint64_t, paddingValue, 0))
 };
 
+// The value is no field: any number of T is one.
 template <typename T> struct DataCopyPadExtParams {
-    ASC_FIELDS(DataCopyPadExtParams, (bool, isPad, false), (uint8_t, leftPadding, 0),
-               (uint8_t, rightPadding, 0), (T, paddingValue, T(0)))
+    __aicore__ constexpr DataCopyPadExtParams() {}
+    __aicore__ constexpr DataCopyPadExtParams(const bool pad, const FieldOf<uint8_t> left,
+                                              const FieldOf<uint8_t> right, const T value)
+        : isPad(pad), leftPadding(left), rightPadding(right), paddingValue(value) {}
+    bool isPad = false;
+    FieldOf<uint8_t> leftPadding = 0;
+    FieldOf<uint8_t> rightPadding = 0;
+    T paddingValue = T(0);
 };
 
 struct DataCopyEnhancedParams {
@@ -156,12 +163,19 @@ struct MrgSort4Info {
     uint16_t elementLengths[4] = {0};
     bool ifExhaustedSuspension = false;
     uint16_t validBit = 0;
-    uint8_t repeatTimes = 1;
+    FieldOf<uint8_t> repeatTimes = 1;
 };
 
 template <typename T> struct InitConstValueParams {
-    ASC_FIELDS(InitConstValueParams, (uint16_t, repeatTimes, 0), (uint16_t, blockNum, 0),
-               (uint16_t, dstGap, 0), (T, initValue, T(0)))
+    __aicore__ constexpr InitConstValueParams() {}
+    __aicore__ constexpr InitConstValueParams(const FieldOf<uint16_t> repeats,
+                                              const FieldOf<uint16_t> blocks,
+                                              const FieldOf<uint16_t> gap, const T value)
+        : repeatTimes(repeats), blockNum(blocks), dstGap(gap), initValue(value) {}
+    FieldOf<uint16_t> repeatTimes = 0;
+    FieldOf<uint16_t> blockNum = 0;
+    FieldOf<uint16_t> dstGap = 0;
+    T initValue = T(0);
 };
 
 }  // namespace AscendC

@@ -116,6 +116,12 @@ public:
     __aicore__ void FreeBuffer(TBufHandle handle) {
         TBufType* buffer = reinterpret_cast<TBufType*>(handle);
         if (buffer == nullptr) dav_fail("FreeTensor was given a tensor that no queue allocated.");
+        if (buffer->state == TBufState::FREE) {
+            dav_fail("FreeTensor was given a tensor that is free already.");
+        }
+        if (allocated_ == 0) {
+            dav_fail("FreeTensor was given a tensor of another queue: this one has none to free.");
+        }
         buffer->freeBufEvtID = g_tpipe->AllocEventID<freeBufEvt>();
         SetFlag<freeBufEvt>(buffer->freeBufEvtID);
         buffer->freeBufEvt = freeBufEvt;

@@ -104,6 +104,9 @@ __aicore__ inline void SyncAll(const GlobalTensor<int32_t>& flags,
     // flags themselves are not kept: the meeting is the machine's, the copies are what it costs.
     const int64_t all = get_block_num() * (g_coreType == AIC ? 1 : get_subblockdim());
     const int64_t cores = usedCores > 0 ? usedCores : all;
+#ifdef DAV_CHECKED
+    dav_sync_flags(flags.GetPhyAddr(), local.GetLength(), int32_t(cores));
+#endif
     dav_scalar(uint32_t(4 * cores));
     pipe_barrier(PIPE_ALL);
     dav_sync_first(int32_t(cores));

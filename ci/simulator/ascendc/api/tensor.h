@@ -66,7 +66,10 @@ struct TBuffAddr {
 #ifdef DAV_CHECKED
 #define ASC_EXTENT(tensor, begin, bytes) (tensor).last = ((tensor).first = (begin)) + (bytes)
 #define ASC_USE(where, tensor) dav_extent(uint64_t(where), (tensor).first, (tensor).last)
+#define ASC_LIMIT(holds, message) \
+    if (!(holds)) dav_limit(message)
 #else
+#define ASC_LIMIT(holds, message)
 #define ASC_EXTENT(tensor, begin, bytes)
 #define ASC_USE(where, tensor)
 #endif
@@ -220,6 +223,22 @@ private:
     }
 };
 
+#ifdef DAV_CHECKED
+// An index that knows how many bits it was computed with.
+struct GlobalIndex {
+    template <typename I>
+    __aicore__ GlobalIndex(const I index) : value(static_cast<uint64_t>(index)) {
+        if constexpr (std::is_integral_v<I> && sizeof(I) <= sizeof(uint32_t))
+            if (!__builtin_constant_p(index)) bits = sizeof(I) * 8 - std::is_signed_v<I>;
+    }
+    __aicore__ operator uint64_t() const { return value; }
+    uint64_t value;
+    uint32_t bits = 64;
+};
+#else
+using GlobalIndex = uint64_t;
+#endif
+
 template <typename T> class GlobalTensor {
 public:
     using PrimType = T;
@@ -231,28 +250,25 @@ public:
     }
     __aicore__ void SetGlobalBuffer(__gm__ T* buffer) { address_ = buffer; }
     __aicore__ const __gm__ T* GetPhyAddr() const { return address_; }
-    __aicore__ __gm__ T* GetPhyAddr(const uint64_t offset) const { return address_ + at(offset); }
+    __aicore__ __gm__ T* GetPhyAddr(const GlobalIndex index) const {
+        return address_ + at(counted(index));
+    }
 
-    __aicore__ T GetValue(const uint64_t index) const {
-        dav_scalar_load(address_ + index, sizeof(T));
-        return address_[index];
+    __aicore__ T GetValue(const GlobalIndex index) const {
+        __gm__ T* element = address_ + counted(index);
+        dav_scalar_load(element, sizeof(T));
+        return *element;
     }
-    __aicore__ void SetValue(const uint64_t index, T value) const {
-        dav_scalar_store(address_ + index, sizeof(T));
-        address_[index] = value;
+    __aicore__ void SetValue(const GlobalIndex index, T value) const {
+        __gm__ T* element = address_ + counted(index);
+        dav_scalar_store(element, sizeof(T));
+        *element = value;
     }
-    __aicore__ ScalarElement<T> operator()(const uint64_t index) const {
-        return ScalarElement<T>(address_ + index);
+    __aicore__ ScalarElement<T> operator()(const GlobalIndex index) const {
+        return ScalarElement<T>(address_ + counted(index));
     }
-#ifdef DAV_CHECKED
-    template <typename I> __aicore__ GlobalTensor operator[](const I index) const {
-        const uint64_t offset = static_cast<uint64_t>(index);
-        if constexpr (std::is_integral_v<I> && sizeof(I) <= sizeof(uint32_t))
-            if (!__builtin_constant_p(index))
-                dav_offset(uint64_t(address_), sizeof(I) * 8 - std::is_signed_v<I>, sizeof(T));
-#else
-    __aicore__ GlobalTensor operator[](const uint64_t offset) const {
-#endif
+    __aicore__ GlobalTensor operator[](const GlobalIndex index) const {
+        const uint64_t offset = counted(index);
         GlobalTensor view(*this);
         view.address_ += at(offset);
         return view;
@@ -282,6 +298,12 @@ private:
     bool reads_past_l2_ = false;
     bool writes_past_l2_ = false;
 
+    __aicore__ uint64_t counted(const GlobalIndex index) const {
+#ifdef DAV_CHECKED
+        if (index.bits < 64) dav_offset(uint64_t(address_), index.bits, sizeof(T));
+#endif
+        return index;
+    }
     static __aicore__ uint64_t at(uint64_t elements) {
         if constexpr (IsSameType<T, int4b_t>::value) return elements / 2;
         return elements;

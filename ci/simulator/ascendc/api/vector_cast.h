@@ -136,7 +136,7 @@ __aicore__ inline void dequantise(T* dst, int16_t* src, uint8_t repeat,
 template <typename T, typename U, bool isSetMask = true, bool isVecDeq = true,
           bool halfBlock = true>
 __aicore__ inline void CastDeq(const LocalTensor<T>& dst, const LocalTensor<U>& src,
-                               const int32_t mask, uint8_t repeatTime,
+                               const int32_t mask, const FieldOf<uint8_t> repeatTime,
                                const UnaryRepeatParams& params) {
     AscendCUtils::SetMask<U, isSetMask>(mask);
     dequantise<isVecDeq, halfBlock>(dst.pointer(), src.pointer(), repeatTime, params);

@@ -6,18 +6,21 @@
 namespace AscendC {
 
 // 32-bit integers know equality only; any other mode on them compares for equality too.
-#define ASC_COMPARE_MODES(T, call)                 \
-    if constexpr (IsSameType<T, int32_t>::value) { \
-        call(eq);                                  \
-    } else {                                       \
-        switch (mode) {                            \
-            case CMPMODE::LT: call(lt); break;     \
-            case CMPMODE::GT: call(gt); break;     \
-            case CMPMODE::EQ: call(eq); break;     \
-            case CMPMODE::LE: call(le); break;     \
-            case CMPMODE::GE: call(ge); break;     \
-            case CMPMODE::NE: call(ne); break;     \
-        }                                          \
+#define ASC_COMPARE_MODES(T, call)                                                             \
+    if constexpr (IsSameType<T, int32_t>::value) {                                             \
+        ASC_LIMIT(                                                                             \
+            mode == CMPMODE::EQ,                                                               \
+            "Comparisons of int32_t know EQ alone: another mode compares for equality, too."); \
+        call(eq);                                                                              \
+    } else {                                                                                   \
+        switch (mode) {                                                                        \
+            case CMPMODE::LT: call(lt); break;                                                 \
+            case CMPMODE::GT: call(gt); break;                                                 \
+            case CMPMODE::EQ: call(eq); break;                                                 \
+            case CMPMODE::LE: call(le); break;                                                 \
+            case CMPMODE::GE: call(ge); break;                                                 \
+            case CMPMODE::NE: call(ne); break;                                                 \
+        }                                                                                      \
     }
 
 template <typename T>
@@ -43,7 +46,8 @@ __aicore__ inline void compare_scalar_to_memory(uint8_t* dst, T* src, T value, C
 template <typename T, typename U, bool isSetMask = true>
 __aicore__ inline void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0,
                                const LocalTensor<T>& src1, CMPMODE cmpMode, const MaskOf<T>&,
-                               uint8_t repeatTime, const BinaryRepeatParams& params) {
+                               const FieldOf<uint8_t> repeatTime,
+                               const BinaryRepeatParams& params) {
     compare_to_memory((uint8_t*)dst.pointer(), src0.pointer(), src1.pointer(), cmpMode, repeatTime,
                       params);
 }
@@ -77,6 +81,9 @@ template <typename T, typename U>
 __aicore__ inline void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0,
                                const LocalTensor<T>& src1, CMPMODE cmpMode, uint32_t count) {
     constexpr uint32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);
+    ASC_LIMIT(count % whole == 0,
+              "A comparison of a count compares whole 256 bytes: the elements behind them get no "
+              "result.");
     uint8_t* bits = (uint8_t*)dst.pointer();
     const BinaryRepeatParams params;
     for (uint32_t repeat = 0; repeat < count / whole; repeat += COMPARE_REPEATS) {
@@ -89,7 +96,8 @@ __aicore__ inline void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& 
 template <typename T, typename U, bool isSetMask = true>
 __aicore__ inline void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src0,
                                      const T src1Scalar, CMPMODE cmpMode, const MaskOf<T>&,
-                                     uint8_t repeatTime, const UnaryRepeatParams& params) {
+                                     const FieldOf<uint8_t> repeatTime,
+                                     const UnaryRepeatParams& params) {
     compare_scalar_to_memory((uint8_t*)dst.pointer(), src0.pointer(), src1Scalar, cmpMode,
                              repeatTime, params);
 }
@@ -97,6 +105,9 @@ template <typename T, typename U>
 __aicore__ inline void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src0,
                                      const T src1Scalar, CMPMODE cmpMode, uint32_t count) {
     constexpr uint32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);
+    ASC_LIMIT(count % whole == 0,
+              "A comparison of a count compares whole 256 bytes: the elements behind them get no "
+              "result.");
     uint8_t* bits = (uint8_t*)dst.pointer();
     const UnaryRepeatParams params;
     for (uint32_t repeat = 0; repeat < count / whole; repeat += COMPARE_REPEATS) {
@@ -162,8 +173,8 @@ __aicore__ inline void select_between(T* dst, T* src0, T* src1, SELMODE mode, ui
 template <typename T, typename U>
 __aicore__ inline void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask,
                               const LocalTensor<T>& src0, const LocalTensor<T>& src1,
-                              SELMODE selMode, const MaskOf<T>& mask, uint8_t repeatTime,
-                              const BinaryRepeatParams& params) {
+                              SELMODE selMode, const MaskOf<T>& mask,
+                              const FieldOf<uint8_t> repeatTime, const BinaryRepeatParams& params) {
     prepare_selection(selMask, selMode, false);
     set_mask(mask);
     select_between(dst.pointer(), src0.pointer(), src1.pointer(), selMode, repeatTime, params);
@@ -184,7 +195,7 @@ __aicore__ inline void Select(const LocalTensor<T>& dst, const LocalTensor<U>& s
 template <typename T, typename U>
 __aicore__ inline void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask,
                               const LocalTensor<T>& src0, T src1, SELMODE selMode,
-                              const MaskOf<T>& mask, uint8_t repeatTime,
+                              const MaskOf<T>& mask, const FieldOf<uint8_t> repeatTime,
                               const BinaryRepeatParams& params) {
     load_compare_mask(src1, false);
     set_mask(mask);
@@ -206,7 +217,7 @@ __aicore__ inline void Select(const LocalTensor<T>& dst, const LocalTensor<U>& s
 // The register's bits as they are.
 template <typename T, SELMODE selMode>
 __aicore__ inline void Select(const LocalTensor<T>& dst, const LocalTensor<T>& src0,
-                              const LocalTensor<T>& src1, uint8_t repeatTime,
+                              const LocalTensor<T>& src1, const FieldOf<uint8_t> repeatTime,
                               const BinaryRepeatParams& params) {
     select_between(dst.pointer(), src0.pointer(), src1.pointer(), selMode, repeatTime, params);
 }

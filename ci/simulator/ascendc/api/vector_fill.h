@@ -8,26 +8,29 @@ namespace AscendC {
 
 template <typename T, bool isSetMask = true>
 __aicore__ inline void DuplicateImpl(__ubuf__ T* dst, const T& value, const MaskOf<T>& mask,
-                                     const FieldOf<uint8_t> repeat, const uint16_t dst_block,
-                                     const uint8_t dst_repeat) {
+                                     const FieldOf<uint8_t> repeat,
+                                     const FieldOf<uint16_t> dst_block,
+                                     const FieldOf<uint8_t> dst_repeat) {
     set_mask<isSetMask>(mask);
     vector_dup(dst, value, repeat, dst_block, 1, dst_repeat, 0);
 }
 template <typename T>
-__aicore__ inline void DuplicateImpl(__ubuf__ T* dst, const T& value, const int32_t& count) {
+__aicore__ inline void DuplicateImpl(__ubuf__ T* dst, const T& value,
+                                     const FieldOf<int32_t> count) {
     const CounterMode mode(count);
     vector_dup(dst, value, 1, 1, 1, DEFAULT_REPEAT_STRIDE, 0);
 }
 template <typename T, bool isSetMask = true>
 __aicore__ inline void Duplicate(const LocalTensor<T>& dst, const T& scalarValue,
                                  const MaskOf<T>& mask, const FieldOf<uint8_t> repeatTime,
-                                 const uint16_t dstBlockStride, const uint8_t dstRepeatStride) {
+                                 const FieldOf<uint16_t> dstBlockStride,
+                                 const FieldOf<uint8_t> dstRepeatStride) {
     DuplicateImpl<T, isSetMask>(dst.pointer(), scalarValue, mask, repeatTime, dstBlockStride,
                                 dstRepeatStride);
 }
 template <typename T>
 __aicore__ inline void Duplicate(const LocalTensor<T>& dst, const T& scalarValue,
-                                 const int32_t& count) {
+                                 const FieldOf<int32_t> count) {
     DuplicateImpl(dst.pointer(), scalarValue, count);
 }
 
@@ -80,8 +83,8 @@ __aicore__ inline void CreateVecIndex(LocalTensor<T> dst, const T& firstValue, u
 }
 template <typename T>
 __aicore__ inline void CreateVecIndex(LocalTensor<T>& dst, const T& firstValue, uint64_t mask,
-                                      uint8_t repeatTime, uint16_t dstBlkStride,
-                                      uint8_t dstRepStride) {
+                                      FieldOf<uint8_t> repeatTime, FieldOf<uint16_t> dstBlkStride,
+                                      FieldOf<uint8_t> dstRepStride) {
     constexpr uint32_t block = ONE_BLK_SIZE / sizeof(T);
     constexpr uint32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);
     const uint32_t head = mask < block ? uint32_t(mask) : block;
@@ -104,8 +107,8 @@ __aicore__ inline void CreateVecIndex(LocalTensor<T>& dst, const T& firstValue, 
 }
 template <typename T>
 __aicore__ inline void CreateVecIndex(LocalTensor<T>& dst, const T& firstValue, uint64_t mask[],
-                                      uint8_t repeatTime, uint16_t dstBlkStride,
-                                      uint8_t dstRepStride) {
+                                      FieldOf<uint8_t> repeatTime, FieldOf<uint16_t> dstBlkStride,
+                                      FieldOf<uint8_t> dstRepStride) {
     constexpr uint32_t block = ONE_BLK_SIZE / sizeof(T);
     constexpr uint32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);
     for (uint32_t i = 0; i < whole && i < 128; ++i) {

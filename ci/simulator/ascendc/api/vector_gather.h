@@ -20,7 +20,7 @@ template <typename T>
 __aicore__ inline void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                               const LocalTensor<uint32_t>& srcOffset, const uint32_t srcBaseAddr,
                               const MaskOf<T>& mask, const FieldOf<uint8_t> repeatTime,
-                              const uint16_t dstRepStride) {
+                              const FieldOf<uint16_t> dstRepStride) {
     set_mask(mask);
     gather_repeats(dst.pointer(), srcOffset.pointer(), uint32_t(src.GetPhyAddr() + srcBaseAddr),
                    dstRepStride, repeatTime);

@@ -5,15 +5,15 @@
 
 namespace AscendC {
 
-#define ASC_REDUCE(Name, intrinsic)                                                     \
-    template <typename T, bool isSetMask = true>                                        \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,   \
-                                const int32_t repeatTime, const MaskOf<T>& mask,        \
-                                const int32_t dstRepStride, const int32_t srcBlkStride, \
-                                const int32_t srcRepStride) {                           \
-        set_mask<isSetMask>(mask);                                                      \
-        intrinsic(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride, \
-                  srcRepStride);                                                        \
+#define ASC_REDUCE(Name, intrinsic)                                                              \
+    template <typename T, bool isSetMask = true>                                                 \
+    __aicore__ inline void Name(                                                                 \
+        const LocalTensor<T>& dst, const LocalTensor<T>& src, const FieldOf<uint8_t> repeatTime, \
+        const MaskOf<T>& mask, const FieldOf<uint16_t> dstRepStride,                             \
+        const FieldOf<uint16_t> srcBlkStride, const FieldOf<uint16_t> srcRepStride) {            \
+        set_mask<isSetMask>(mask);                                                               \
+        intrinsic(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride,          \
+                  srcRepStride);                                                                 \
     }
 ASC_REDUCE(BlockReduceSum, vcgadd)
 ASC_REDUCE(BlockReduceMax, vcgmax)
@@ -21,12 +21,13 @@ ASC_REDUCE(BlockReduceMin, vcgmin)
 ASC_REDUCE(PairReduceSum, vcpadd)
 #undef ASC_REDUCE
 // What these lower to, under the names that kernels call with addresses; the mask is set.
-#define ASC_REDUCE_IMPL(Name, intrinsic)                                                    \
-    template <typename T>                                                                   \
-    __aicore__ inline void Name(__ubuf__ T* dst, __ubuf__ T* src, const int32_t repeatTime, \
-                                const int32_t dstRepStride, const int32_t srcBlkStride,     \
-                                const int32_t srcRepStride) {                               \
-        intrinsic(dst, src, repeatTime, dstRepStride, srcBlkStride, srcRepStride);          \
+#define ASC_REDUCE_IMPL(Name, intrinsic)                                            \
+    template <typename T>                                                           \
+    __aicore__ inline void Name(                                                    \
+        __ubuf__ T* dst, __ubuf__ T* src, const FieldOf<uint8_t> repeatTime,        \
+        const FieldOf<uint16_t> dstRepStride, const FieldOf<uint16_t> srcBlkStride, \
+        const FieldOf<uint16_t> srcRepStride) {                                     \
+        intrinsic(dst, src, repeatTime, dstRepStride, srcBlkStride, srcRepStride);  \
     }
 ASC_REDUCE_IMPL(BlockReduceSumIntrinsicsImpl, vcgadd)
 ASC_REDUCE_IMPL(BlockReduceMaxIntrinsicsImpl, vcgmax)
@@ -35,31 +36,35 @@ ASC_REDUCE_IMPL(BlockReduceMinIntrinsicsImpl, vcgmin)
 
 template <typename T, bool isSetMask = true>
 __aicore__ inline void RepeatReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
-                                       const int32_t repeatTime, const int32_t elemsInOneRepeat,
-                                       const int32_t dstBlkStride, const int32_t srcBlkStride,
-                                       const int32_t dstRepStride, const int32_t srcRepStride) {
+                                       const FieldOf<uint8_t> repeatTime,
+                                       const int32_t elemsInOneRepeat, const int32_t dstBlkStride,
+                                       const FieldOf<uint16_t> srcBlkStride,
+                                       const FieldOf<uint16_t> dstRepStride,
+                                       const FieldOf<uint16_t> srcRepStride) {
     AscendCUtils::SetMask<T, isSetMask>(elemsInOneRepeat);
     vcadd(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride, srcRepStride,
           false);
 }
 template <typename T, bool isSetMask = true>
 __aicore__ inline void WholeReduceSum(const LocalTensor<T>& dst, const LocalTensor<T>& src,
-                                      const MaskOf<T>& mask, const int32_t repeatTime,
-                                      const int32_t dstRepStride, const int32_t srcBlkStride,
-                                      const int32_t srcRepStride) {
+                                      const MaskOf<T>& mask, const FieldOf<uint8_t> repeatTime,
+                                      const FieldOf<uint16_t> dstRepStride,
+                                      const FieldOf<uint16_t> srcBlkStride,
+                                      const FieldOf<uint16_t> srcRepStride) {
     set_mask<isSetMask>(mask);
     vcadd(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride, srcRepStride,
           false);
 }
-#define ASC_WHOLE_REDUCE(Name, intrinsic)                                                 \
-    template <typename T, bool isSetMask = true>                                          \
-    __aicore__ inline void Name(                                                          \
-        const LocalTensor<T>& dst, const LocalTensor<T>& src, const MaskOf<T>& mask,      \
-        const int32_t repeatTime, const int32_t dstRepStride, const int32_t srcBlkStride, \
-        const int32_t srcRepStride, ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX) { \
-        set_mask<isSetMask>(mask);                                                        \
-        intrinsic(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride,   \
-                  srcRepStride, Order_t(order));                                          \
+#define ASC_WHOLE_REDUCE(Name, intrinsic)                                               \
+    template <typename T, bool isSetMask = true>                                        \
+    __aicore__ inline void Name(                                                        \
+        const LocalTensor<T>& dst, const LocalTensor<T>& src, const MaskOf<T>& mask,    \
+        const FieldOf<uint8_t> repeatTime, const FieldOf<uint16_t> dstRepStride,        \
+        const FieldOf<uint16_t> srcBlkStride, const FieldOf<uint16_t> srcRepStride,     \
+        ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX) {                           \
+        set_mask<isSetMask>(mask);                                                      \
+        intrinsic(dst.pointer(), src.pointer(), repeatTime, dstRepStride, srcBlkStride, \
+                  srcRepStride, Order_t(order));                                        \
     }
 ASC_WHOLE_REDUCE(WholeReduceMax, vcmax)
 ASC_WHOLE_REDUCE(WholeReduceMin, vcmin)
@@ -68,9 +73,10 @@ ASC_WHOLE_REDUCE(WholeReduceMin, vcmin)
 // The same as newer kernels name them.
 template <ReduceType reduceType, typename T, typename U, bool isSetMask = true>
 __aicore__ inline void ReduceRepeat(const LocalTensor<T>& dst, const LocalTensor<U>& src,
-                                    const MaskOf<T>& mask, const int32_t repeatTime,
-                                    const int32_t dstRepStride, const int32_t srcBlkStride,
-                                    const int32_t srcRepStride,
+                                    const MaskOf<T>& mask, const FieldOf<uint8_t> repeatTime,
+                                    const FieldOf<uint16_t> dstRepStride,
+                                    const FieldOf<uint16_t> srcBlkStride,
+                                    const FieldOf<uint16_t> srcRepStride,
                                     ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX) {
     static_assert(reduceType != ReduceType::NONE, "ReduceRepeat needs SUM, MAX or MIN.");
     if constexpr (reduceType == ReduceType::SUM)
@@ -85,9 +91,10 @@ __aicore__ inline void ReduceRepeat(const LocalTensor<T>& dst, const LocalTensor
 }
 template <ReduceType reduceType, typename T, typename U, bool isSetMask = true>
 __aicore__ inline void ReduceDataBlock(const LocalTensor<T>& dst, const LocalTensor<U>& src,
-                                       const MaskOf<T>& mask, const int32_t repeatTime,
-                                       const int32_t dstRepStride, const int32_t srcBlkStride,
-                                       const int32_t srcRepStride) {
+                                       const MaskOf<T>& mask, const FieldOf<uint8_t> repeatTime,
+                                       const FieldOf<uint16_t> dstRepStride,
+                                       const FieldOf<uint16_t> srcBlkStride,
+                                       const FieldOf<uint16_t> srcRepStride) {
     static_assert(reduceType != ReduceType::NONE, "ReduceDataBlock needs SUM, MAX or MIN.");
     if constexpr (reduceType == ReduceType::SUM)
         BlockReduceSum<T, isSetMask>(dst, src, repeatTime, mask, dstRepStride, srcBlkStride,
@@ -101,9 +108,10 @@ __aicore__ inline void ReduceDataBlock(const LocalTensor<T>& dst, const LocalTen
 }
 template <ReduceType reduceType, typename T, typename U, bool isSetMask = true>
 __aicore__ inline void ReducePairElem(const LocalTensor<T>& dst, const LocalTensor<U>& src,
-                                      const MaskOf<T>& mask, const int32_t repeatTime,
-                                      const int32_t dstRepStride, const int32_t srcBlkStride,
-                                      const int32_t srcRepStride) {
+                                      const MaskOf<T>& mask, const FieldOf<uint8_t> repeatTime,
+                                      const FieldOf<uint16_t> dstRepStride,
+                                      const FieldOf<uint16_t> srcBlkStride,
+                                      const FieldOf<uint16_t> srcRepStride) {
     static_assert(reduceType == ReduceType::SUM, "ReducePairElem sums.");
     PairReduceSum<T, isSetMask>(dst, src, repeatTime, mask, dstRepStride, srcBlkStride,
                                 srcRepStride);

@@ -23,8 +23,9 @@ constexpr uint32_t SORT_GROUP = 32;
 
 template <typename T>
 __aicore__ inline void Sort32(const LocalTensor<T>& dst, const LocalTensor<T>& src0,
-                              const LocalTensor<uint32_t>& src1, const int32_t repeatTime) {
-    vbitsort(dst.pointer(), src0.pointer(), src1.pointer(), uint8_t(repeatTime));
+                              const LocalTensor<uint32_t>& src1,
+                              const FieldOf<uint8_t> repeatTime) {
+    vbitsort(dst.pointer(), src0.pointer(), src1.pointer(), repeatTime);
 }
 template <typename T>
 __aicore__ inline void MrgSort(const LocalTensor<T>& dst, const MrgSortSrcList<T>& src,
@@ -51,7 +52,7 @@ __aicore__ inline void MrgSort(const LocalTensor<T>& dst, const MrgSortSrcList<T
                                const uint16_t elementCountList[4], uint32_t sortedNum[4],
                                uint16_t validBit, const int32_t repeatTime) {
     MrgSort(dst, sortList,
-            MrgSort4Info(elementCountList, isExhaustedSuspension, validBit, uint16_t(repeatTime)));
+            MrgSort4Info(elementCountList, isExhaustedSuspension, validBit, repeatTime));
     if constexpr (isExhaustedSuspension) {
         uint16_t counts[4];
         GetMrgSortResult(counts[0], counts[1], counts[2], counts[3]);

@@ -109,9 +109,94 @@ ROWS = f"""
         }}
         DataCacheCleanAndInvalid<float, CacheLine::ENTIRE_DATA_CACHE>(y);
 """
+REPEATS = f"""{LOAD}
+        pipe.InitBuffer(second, 1024);
+        LocalTensor<float> b = second.Get<float>();
+        WholeReduceSum(b, a, 64, LAST, 1, 1, 8);
+        {ordered("V_MTE3")}
+        DataCopy(y, b, 16);
+"""
+COMPARED = f"""{LOAD}
+        pipe.InitBuffer(second, 256);
+        LocalTensor<uint8_t> bits = second.Get<uint8_t>();
+        CompareScalar(bits, a, 0.0f, CMPMODE::GT, LAST);
+        PipeBarrier<PIPE_V>();
+        Select(a, bits, a, 0.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, n);
+{STORE}"""
+GAP = f"""
+        uint64_t gap = LAST;
+        pipe.InitBuffer(first, 64);
+        LocalTensor<float> a = first.Get<float>();
+        DataCopyExtParams two(2, 32, gap, 0, 0);
+        DataCopyPadExtParams<float> none;
+        DataCopyPad(a, x, two, none);
+        {ordered("MTE2_MTE3")}
+        DataCopy(y, a, 16);
+"""
+QUEUE = f"""
+        pipe.InitBuffer(queue, 2, n * sizeof(float));
+        LocalTensor<float> a = queue.AllocTensor<float>();
+        DataCopy(a, x, n);
+        queue.EnQue(a);
+        LocalTensor<float> b = queue.DeQue<float>();
+        Muls(b, b, 2.0f, n);
+        {ordered("V_MTE3")}
+        DataCopy(y, b, n);
+        queue.FreeTensor(b);
+        LAST
+"""
+ZEROS = f"""Duplicate(mine, 0, 16);
+        {ordered("V_MTE3")}
+        DataCopy(flags, mine, 16);
+        PipeBarrier<PIPE_ALL>();"""
+MEETING = f"""
+        GlobalTensor<int32_t> flags;
+        flags.SetGlobalBuffer((__gm__ int32_t*)ya);
+        pipe.InitBuffer(second, 64);
+        LocalTensor<int32_t> mine = second.Get<int32_t>();
+        LAST
+        SyncAll(flags, mine);
+        if (GetBlockIdx() != 0) {{
+            return;
+        }}
+{LOAD}
+        Muls(a, a, 2.0f, n);
+{STORE}"""
 FAULTS = {
     "a wait that only the compiler inserts": Fault(
         "compiler_order", "Muls(b", TILES, "", ordered("MTE3_V"), {"auto_sync": True}
+    ),
+    "a repeat that the reduction cannot count": Fault(
+        "narrowed",
+        "WholeReduceSum",
+        REPEATS,
+        "n / 4",
+        "n / 64",
+        {"output": (16,)},
+        golden="x.reshape(-1, 64).sum(1)",
+    ),
+    "a comparison of a part of 256 bytes": Fault(
+        "limit", "CompareScalar", COMPARED, "n - 24", "n", golden="np.where(x > 0, x, 0)"
+    ),
+    "a gap of 32 bits that is given more": Fault(
+        "narrowed",
+        "DataCopyPad(a",
+        GAP,
+        "(uint64_t(n) << 22) + 64",
+        "64",
+        {"output": (16,)},
+        golden="np.concatenate([x[:8], x[24:32]])",
+    ),
+    "a tensor that is freed twice": Fault(
+        "launch_error",
+        "// again",
+        QUEUE,
+        "queue.FreeTensor(b);  // again",
+        "",
+        {"members": "    TQue<QuePosition::VECIN, 1> queue;"},
+    ),
+    "flags of SyncAll that nobody sets to zero": Fault(
+        "limit", "SyncAll(", MEETING, "", ZEROS, {"blocks": 2}
     ),
     "an event that is set twice": Fault(
         "event_reused", "EVENT_ID0 + 0", AHEAD + STORE, "EVENT_ID0 + 0", "EVENT_ID1"
@@ -317,6 +402,86 @@ def test_a_cast_that_cuts_a_number_is_named_where_the_result_is_wrong(tmp_path: 
     assert line_of(wide, "times =") in {one.place.line for one in found(report, "cut")}
     narrow = write_operator(tmp_path / "narrow", body, golden="x * np.float32(2)", shape=(640,))
     assert not checked(narrow).findings
+
+
+TWICE = LOAD + "        Muls(a, a, 2.0f, n);\n" + STORE
+
+
+def changed(folder: Path, file: str, before: str, after: str) -> Path:
+    """An operator that doubles its input, with a text of one of its files changed."""
+    write_operator(folder, TWICE, golden="x * np.float32(2)")
+    text = (folder / file).read_text()
+    assert text.count(before) == 1
+    (folder / file).write_text(text.replace(before, after))
+    return folder
+
+
+def test_a_signal_in_the_host_side_names_its_line(tmp_path: Path) -> None:
+    size = "context->GetInputShape(0)->GetStorageShape().GetShapeSize()"
+    folder = changed(
+        tmp_path / "split",
+        "op_host/small.cpp",
+        f"tiling.set_total({size});",
+        f"int64_t left = {size} - 1024;\n    tiling.set_total(1024 / left);",
+    )
+    (crash,) = found(checked(folder), "launch_error")
+    lines = (folder / "op_host/small.cpp").read_text().splitlines()
+    line = next(n for n, text in enumerate(lines, 1) if "1024 / left" in text)
+    assert crash.place.source == f"op_host/small.cpp:{line}"
+    assert "SIGFPE" in crash.text
+
+
+def test_a_number_too_large_for_its_tiling_field_names_both_and_the_line(tmp_path: Path) -> None:
+    folder = changed(
+        tmp_path / "short", "op_host/small_tiling.h", "uint32_t, total", "uint8_t, total"
+    )
+    (one,) = found(checked(folder), "narrowed_field")
+    assert one.place.file == "op_host/small.cpp"
+    assert one.place.line
+    assert "1024" in one.text
+    assert "total" in one.text
+
+
+def test_a_tiling_key_that_no_branch_takes_is_named(tmp_path: Path) -> None:
+    folder = changed(
+        tmp_path / "key",
+        "op_kernel/small.cpp",
+        "op.Process(x, y, data.total);",
+        "if (TILING_KEY_IS(4)) { op.Process(x, y, data.total); }",
+    )
+    (one,) = found(checked(folder), "memory_error")
+    assert one.place.line == line_of(folder, "TILING_KEY_IS(4)")
+    assert "TILING_KEY_IS(0)" in one.text
+
+
+def test_a_wrong_sum_in_half_precision_names_the_addition(tmp_path: Path) -> None:
+    body = f"""
+        pipe.InitBuffer(first, n * sizeof(TYPE));
+        pipe.InitBuffer(second, 256);
+        LocalTensor<TYPE> a = first.Get<TYPE>(), sum = second.Get<TYPE>();
+        DataCopy(a, x, n);
+        Duplicate(sum, TYPE(1000), 128);
+        {ordered("MTE2_V")}
+        for (uint32_t i = 0; i < n; i += 128) {{
+            PipeBarrier<PIPE_V>();
+            Add(sum, sum, a[i], 128);
+        }}
+        {ordered("V_MTE3")}
+        DataCopy(y, sum, 128);
+"""
+    folder = write_operator(
+        tmp_path / "sum",
+        body,
+        golden="x.astype(np.float32).reshape(-1, 128).sum(0) + 1000",
+        shape=(128 * 256,),
+        output=(128,),
+        types=("half", "FLOAT16", "float16"),
+    )
+    report = checked(folder)
+    (one,) = found(report, "half_sum")
+    assert one.place.line == line_of(folder, "Add(sum")
+    (wrong,) = found(report, "wrong_result")
+    assert one.place.source in wrong.advice
 
 
 def test_varied_cases_show_what_the_own_case_does_not(tmp_path: Path) -> None:
