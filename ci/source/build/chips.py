@@ -1,7 +1,7 @@
 """Which folders of an operator are for the chip that we know, and which for another generation.
 
 Repositories keep a generation's sources in a folder of its own below op_host and op_kernel. What
-the folders are called is each build's choice: it keeps a list of chips, and beside it a list of as
+the folders are called is each build's choice: it keeps a list of chips, and a list of as
 many folders.
 """
 
