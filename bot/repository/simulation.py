@@ -44,12 +44,15 @@ def default_branch(git: Git, remote: str = "origin") -> str:
     except GitError as problem:
         raise InputError(
             f"The remote '{remote}' of {git.folder} does not say what its default branch is"
-            f" ({problem}); name it."
+            f" ({problem}). Name it: `init --branch` or `config simulate --base`."
         ) from None
     for line in asked.splitlines():
         if line.startswith(_HEAD):
             return line.removeprefix(_HEAD).split("\t")[0]
-    raise InputError(f"The remote '{remote}' of {git.folder} has no default branch; name it.")
+    raise InputError(
+        f"The remote '{remote}' of {git.folder} has no default branch:"
+        " `init --branch` or `config simulate --base` names one."
+    )
 
 
 def default_commit(git: Git, branch: str, remote: str = "origin") -> str | None:

@@ -60,6 +60,8 @@ def _tell(found: Setup, *, dry_run: bool) -> None:
     click.echo("Left to do:")
     for number, sentence in enumerate(found.left, 1):
         click.echo(f"  {number}. {sentence}")
+    if not found.commits:
+        return
     click.echo(f"For the last {found.commits} commits the bot would have done:")
     if found.decisions:
         echo_decisions(found.decisions)
