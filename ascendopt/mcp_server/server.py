@@ -87,8 +87,11 @@ class Worker:
                 )
                 group.cancel_scope.cancel()
             return answer
-        except* (InputError, EnvironmentProblem) as problems:
-            raise ToolError(str(problems.exceptions[0])) from None
+        except ExceptionGroup as problems:  # `except*` would wrap what is raised in Python 3.11.2
+            ours = problems.subgroup((InputError, EnvironmentProblem))
+            if ours is None:
+                raise
+            raise ToolError(str(ours.exceptions[0])) from None
         finally:
             stop.set()
 

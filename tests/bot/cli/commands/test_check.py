@@ -22,8 +22,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     top = tmp_path / "ops"
     shutil.copytree(SAMPLE / "src/math/affine_clamp", top / "src/math/affine_clamp")
     (top / "README.md").write_text("operators\n")
-    git = Git(top)
-    git.run("init", "-q")
+    git = Git.made(top)
     git.run("add", "-A")
     author = ("-c", "user.name=a", "-c", "user.email=a@b")
     git.run(*author, "commit", "-q", "-m", "first")

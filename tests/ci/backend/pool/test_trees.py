@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,18 @@ def test_a_folder_that_is_too_large_is_named(
     monkeypatch.setattr(trees, "MOST_BYTES", 3)
     with pytest.raises(InputError, match="more than the 0 MB that are sent"):
         trees.pack(repository(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("../a", tarfile.REGTYPE), ("/tmp/a", tarfile.REGTYPE), ("a", tarfile.SYMTYPE)],
+)
+def test_what_is_no_file_of_the_tree_is_refused(tmp_path: Path, name: str, kind: bytes) -> None:
+    with tarfile.open(tmp_path / "a.tar", "w") as archive:
+        member = tarfile.TarInfo(name)
+        member.type, member.linkname = kind, "/etc/passwd"
+        archive.addfile(member)
+    asked = trees.question("0" * 32, (tmp_path / "a.tar").read_bytes())
+    with pytest.raises(InputError, match="is no file of it"):
+        trees.answer(asked.text, {})
+    assert trees.answer(["0" * 32, None], {}) is None
