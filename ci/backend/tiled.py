@@ -80,6 +80,11 @@ class TiledBuild(Build):
         """The built host side."""
         return self._host
 
+    def watched_host(self) -> HostProgram:
+        """The host side as it is built to be watched. Raises TrialFailure."""
+        program = self.toolchain.compile_host(self.operator, self.texts, flavour="watched")
+        return _host_program(program)
+
     @property
     def value_inputs(self) -> frozenset[str]:
         """Inputs whose values the host side reads, by name."""

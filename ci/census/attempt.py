@@ -17,7 +17,7 @@ from ci.derive.accepted_cases import NoWorkload, likeliest, taken_cases
 from ci.derive.candidates import generic_case
 from ci.derive.case_repair import mended
 from ci.derive.case_selection import Option
-from ci.derive.host_queries import Asker, Taken
+from ci.derive.host_queries import Asker, Taken, watched_asker
 from ci.derive.runner import Failed
 from ci.host.host_tiling import TilingAnswer
 from ci.judge.evaluate import Evaluator
@@ -156,7 +156,8 @@ def _cases(
     asker = Asker(build)
     try:
         if workload is None:
-            yield from likeliest(operator, asker, taken_cases(operator, asker))
+            taken = taken_cases(operator, asker, lambda: watched_asker(build))
+            yield from likeliest(operator, asker, taken)
             return
         for case, answer in zip(workload.cases, asker.ask(workload.cases), strict=True):
             if isinstance(answer, Taken):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from math import prod
 
 from ci.derive.candidates import TEST_OUTPUTS, Sourced, candidate_cases, other_attributes
 from ci.derive.case_selection import Option
+from ci.derive.guided import guided_cases
 from ci.derive.host_queries import Asker, Taken
 from ci.judge.varied.base import tensors
 from ci.model.operator import Operator
@@ -32,9 +33,16 @@ class NoWorkload(Exception):
 
 
 def taken_cases(
-    operator: Operator, asker: Asker, given: Sequence[WorkloadCase] = ()
+    operator: Operator,
+    asker: Asker,
+    watched: Callable[[], Asker | None],
+    given: Sequence[WorkloadCase] = (),
 ) -> list[Option]:
-    """The given cases and the candidates that the tiling takes; raises NoWorkload for none."""
+    """The given cases and the candidates that the tiling takes; raises NoWorkload for none.
+
+    Where it takes none of the likely ones, the comparisons of the tiling as it is built to be
+    `watched` lead to others.
+    """
     sourced: list[Sourced] = [("workload", case) for case in given]
     sourced += candidate_cases(asker.told(operator))
     found = answered(asker, sourced)
@@ -46,6 +54,11 @@ def taken_cases(
         ]
         found = answered(asker, altered) + found
         sourced += altered
+    if not found and (led := watched()) is not None:
+        starts = [case for _, case in sourced[:MOST_ALTERED]]
+        more = guided_cases(asker.told(operator), led, starts)
+        found = answered(asker, more)
+        sourced += more
     if not found:
         raise NoWorkload(
             f"Its host tiling takes none of the {len(sourced)} cases that were asked;"

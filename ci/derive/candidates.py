@@ -150,7 +150,7 @@ def _generic(operator: Operator, column: int, shape: tuple[int, ...], full: bool
         shape[-1:] if full and any(part in spec.name.lower() for part in _ROW_NAMES) else shape
         for spec in operator.inputs
     ]
-    return _of_shapes(operator, column, shapes, "x".join(map(str, shape)))
+    return case_of_shapes(operator, column, shapes, "x".join(map(str, shape)))
 
 
 def _mixed(operator: Operator) -> Iterator[WorkloadCase]:
@@ -173,12 +173,13 @@ def _mixed(operator: Operator) -> Iterator[WorkloadCase]:
             for index, part in zip(required, chosen, strict=True):
                 shapes[index] = part
             name = "_".join("x".join(map(str, s)) for s in (shape, *chosen))
-            yield _of_shapes(operator, usual_columns(operator)[0], shapes, name)
+            yield case_of_shapes(operator, usual_columns(operator)[0], shapes, name)
 
 
-def _of_shapes(
+def case_of_shapes(
     operator: Operator, column: int, shapes: Sequence[tuple[int, ...]], name: str
 ) -> WorkloadCase:
+    """The case of a shape for each input: optional ones left out, two tensors in a list."""
     inputs: list[Entry] = []
     for spec, shape in zip(operator.inputs, shapes, strict=True):
         # A scalar, or a list of scalars with one for each tensor of a list.

@@ -16,7 +16,7 @@ from ci.derive.candidates import generic_case
 from ci.derive.case_repair import mended
 from ci.derive.case_selection import TINY, Kernel, Option, best, inputs_of, of_other_dtypes
 from ci.derive.case_variants import grown, in_all_dtypes, with_other_attributes
-from ci.derive.host_queries import Asker
+from ci.derive.host_queries import Asker, watched_asker
 from ci.derive.runner import MOST_WORK, Failed, Ran, Runner, Values, drawn
 from ci.judge.varied.base import elements
 from ci.model.derived import DerivedCase
@@ -117,7 +117,10 @@ class _Derivation:
         asker = Asker(build)
         self.on_step("asks the host tiling which shapes it takes")
         taken = taken_cases(
-            self.operator, asker, self.given.cases if self.given is not None else ()
+            self.operator,
+            asker,
+            lambda: watched_asker(build),
+            self.given.cases if self.given is not None else (),
         )
         runner = Runner(self.operator, self.frame, self.backend)
         runner, first, ran = self._first(runner, asker, taken)

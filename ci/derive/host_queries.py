@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from typing import TypeAlias
 
 from ci.backend.tiled import MOST_BLOCKS, MOST_WORKSPACE, TiledBuild
+from ci.host.host_tiling import HostProgram
 from ci.host.survey import HostAnswer, Inference
 from ci.host.tiling_request import HostRequest, host_request, platform_facts
 from ci.model.columns import output_dtypes
@@ -14,6 +17,7 @@ from ci.model.errors import InputError, TrialFailure
 from ci.model.launch import Tensors
 from ci.model.operator import Operator
 from ci.model.workload import Entry, TensorCase, WorkloadCase
+from ci.simulator.source_lines import innermost_lines
 from ci.source.inputs import draw_inputs
 
 MOST_READ = 1 << 14
@@ -39,13 +43,28 @@ class Taken:
     """The shapes of its outputs are not known: they are those of the first input."""
 
 
+Place: TypeAlias = tuple[int, int]
+"""Addresses of a comparison and of the call of its function."""
+
+Steps: TypeAlias = tuple[tuple[Place, int | float, int | float], ...]
+"""Place and operands of comparisons, the last one at the end."""
+
+_OF_WORDS = re.compile(r"include/c\+\+/(?!.*(?:algo|predefined_ops|stl_function))")
+"""Headers of the library whose comparisons are of strings and containers, not of values: all but
+those of its algorithms."""
+
+
 class Asker:
     """Asks the host program of one build; remembers what it said."""
 
-    def __init__(self, build: TiledBuild) -> None:
+    def __init__(self, build: TiledBuild, host: HostProgram | None = None) -> None:
+        """`host`: the same program, built otherwise."""
         self._build = build
+        self._host = host or build.host
         self._facts = platform_facts(build.device)
         self._known: dict[str, Taken | str] = {}
+        self._compared: dict[str, Steps] = {}
+        self._of_words: dict[int, bool] = {}
 
     def ask(self, cases: Sequence[WorkloadCase]) -> list[Taken | str]:
         """Each case as it is taken, or why it is not. Raises TrialFailure when nothing answers.
@@ -63,14 +82,34 @@ class Asker:
         }
         asked = {key: case for key, case in new.items() if case.outputs}
         asked |= {key: case for key, case in declared.items() if case is not None}
-        for key, answer in self._answers(asked).items():
+        answers = self._answers(asked)
+        self._look_up(answers.values())
+        for key, answer in answers.items():
             said = _said(asked[key], new[key], answer)
             guessed = key in open_ and not _tells(told[key].inference)
             known = replace(said, guessed=guessed) if isinstance(said, Taken) else said
             self._known[key] = known
+            self._compared[key] = tuple(
+                ((where, caller), a, b)
+                for where, caller, a, b in (answer.tiling.compared if answer.tiling else ())
+                if not self._of_words[where]
+            )
         for key in new:
             self._known.setdefault(key, NO_SHAPE)
         return [self._known[_identity(case)] for case in cases]
+
+    def compared(self, case: WorkloadCase) -> Steps:
+        """What the tiling compared of a case that was asked, where the build is to be watched."""
+        return self._compared.get(_identity(case), ())
+
+    def _look_up(self, answers: Iterable[HostAnswer]) -> None:
+        """Find out which of the comparisons are of words."""
+        met = {row[0] for one in answers if one.tiling is not None for row in one.tiling.compared}
+        new = sorted(met - self._of_words.keys())
+        if new:
+            places = innermost_lines(self._host.path, [hex(where) for where in new])
+            for where, (file, _) in zip(new, places, strict=True):
+                self._of_words[where] = _OF_WORDS.search(file) is not None
 
     def told(self, operator: Operator) -> Operator:
         """The operator with what its host side says beyond the definition: what values it reads."""
@@ -110,8 +149,16 @@ class Asker:
                 self._known[key] = str(problem)
         if not requests:
             return {}
-        found = self._build.host.answers([*requests.values()])
+        found = self._host.answers([*requests.values()])
         return dict(zip(requests, found, strict=True))
+
+
+def watched_asker(build: TiledBuild) -> Asker | None:
+    """Asks the host side as it is built to be watched; None where that does not build."""
+    try:
+        return Asker(build, build.watched_host())
+    except TrialFailure:
+        return None
 
 
 def _said(case: WorkloadCase, asked: WorkloadCase, answer: HostAnswer) -> Taken | str:

@@ -78,6 +78,9 @@ class Tiling(Frozen):
     digest: str
     pattern: str
     """Which words of 32 bits of the tiling data are 0, 1 and more ('n'), a letter each."""
+    compared: tuple[tuple[int, int, int | float, int | float], ...] = ()
+    """Address, caller's address and operands, where a program is built to be watched, of each
+    comparison as it was last met, the last one at the end."""
 
 
 @dataclass(frozen=True)

@@ -258,7 +258,30 @@ def _literal(
     return int(numbers[0]) if kind == "int" else float(numbers[0])
 
 
+_LIMIT = re.compile(r"U?INT(8|16|32|64)_(MAX|MIN)|(L?LONG|INT)_(MAX|MIN)")
+_BITS = {"INT": 32, "LONG": 64, "LLONG": 64}
+_LIMIT_OF_TYPE = re.compile(r"(?:std::)?numeric_limits<\s*(u?)int(\d+)_t\s*>::(max|min)\(\s*\)")
+
+
+def _limit(text: str) -> int | None:
+    """The value of a limit of an integer type, by its macro or by the library's template."""
+    named, typed = _LIMIT.fullmatch(text), _LIMIT_OF_TYPE.fullmatch(text)
+    if typed:
+        unsigned, bits, end = bool(typed.group(1)), int(typed.group(2)), typed.group(3).upper()
+    elif named:
+        unsigned = text.startswith("U")
+        bits = int(named.group(1) or 0) or _BITS[named.group(3)]
+        end = named.group(2) or named.group(4)
+    else:
+        return None
+    if end == "MIN":
+        return 0 if unsigned else -(1 << (bits - 1))
+    return (1 << (bits if unsigned else bits - 1)) - 1
+
+
 def _number(text: str) -> float | int | None:
+    if (limit := _limit(text.strip())) is not None:
+        return limit
     bare = re.sub(r"(?<=[\d.])[fFuUlL]+$", "", text.strip())
     try:
         return int(bare, 0)

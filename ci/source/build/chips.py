@@ -1,7 +1,7 @@
 """Which folders of an operator are for the chip that we know, and which for another generation.
 
 Repositories keep a generation's sources in a folder of its own below op_host and op_kernel. What
-the folders are called is each build's choice: it keeps a list of chips, and a list of as
+the folders are called is each build's choice: it keeps a list of chips, and next to it a list of as
 many folders.
 """
 
@@ -86,7 +86,7 @@ def _lists(tree: Tree) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
     words = [one.definition_word for one in architectures()]
     found = {}
     for path in tree.listings:
-        text = (tree.top / path).read_text(encoding="utf-8", errors="replace")
+        text = tree.text(path)
         if not path.endswith("CMakeLists.txt") or not any(word in text.lower() for word in words):
             continue
         lists = [call.arguments[1:] for call in calls_in_text(text, path, {}) if _sets(call)]

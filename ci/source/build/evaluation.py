@@ -113,6 +113,10 @@ class Tree:
         """Files that cmake reads."""
         return [p for p in self.files if _is_listing(p)]
 
+    def text(self, path: str) -> str:
+        """The text of a file; '' of a link, and of one that cannot be read."""
+        return _bytes(self.top / path).decode("utf-8", "replace")
+
 
 def _is_listing(path: str) -> bool:
     return path.endswith((".cmake", "CMakeLists.txt", ".cmake.in"))
@@ -292,7 +296,7 @@ def _stage(tree: Tree, root: str, program: Path, stage: Path) -> None:
             name = f"{place}/{path.name}" if place else path.name
             if path.name != ".git" and name not in (*way, _listing_in(root)):
                 (stage / name).symlink_to(path)
-    texts = {p: _bytes(tree.top / p).decode("utf-8", "replace") for p in tree.listings}
+    texts = {path: tree.text(path) for path in tree.listings}
     # Where a command is defined in what this configuration reads, that definition replaces ours.
     missing = sorted(called_commands(texts.values()) - _builtin(program))
     nothing = "".join(f"macro({name})\nendmacro()\n" for name in missing)

@@ -45,10 +45,17 @@ std::string describe();
 std::string tile(const Request& request);
 std::string infer(const Request& request);
 // `tile` with a digest in place of what was decided, and without the log.
-std::string tile_in_short(const Request& request);
+// `compared`: with the comparisons, where they are watched.
+std::string tile_in_short(const Request& request, bool compared);
 
 // What the comparisons of watched host sources saw, as a JSON list of rows.
 std::string decisions_seen();
+
+// The member of an answer with what they saw last since `forget_steps`, in the order in which they
+// were met: where a tiling refuses a request, the end of it. Empty for programs that nobody
+// watches.
+std::string steps_seen();
+void forget_steps();
 
 // Asks all requests again and again; see README.md.
 int survey(char** argv);

@@ -83,7 +83,9 @@ void answer_step(const Request& request, size_t step) {
     std::snprintf(g_step, sizeof g_step, "%zu", step);
     grant(kStepMicroseconds);
     log_lines().clear();
-    const std::string found = step % 2 == 0 ? infer(request) : tile_in_short(request);
+    // What was compared is long, and told once.
+    const bool told = step % kSteps == 1;
+    const std::string found = step % 2 == 0 ? infer(request) : tile_in_short(request, told);
     const std::string line = std::string(g_round) + "\t" + g_step + "\t" + found;
     write_answer(line.data(), line.size());
 }

@@ -1,5 +1,6 @@
 // The tile answer: inference, tiling parse, tiling, and what they decided, as JSON.
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -123,7 +124,9 @@ void add_attrs(const Request& request, const ops::OpDef* def, gert::RuntimeAttrs
                 std::vector<std::string> values;
                 for (const double n : declared->numbers_) {
                     char text[40];
-                    std::snprintf(text, sizeof text, "%.17g", n);
+                    // A whole number without an exponent; the largest is read as such again.
+                    const bool whole = n == std::floor(n) && std::abs(n) < 1e19;
+                    std::snprintf(text, sizeof text, whole ? "%.0f" : "%.17g", n);
                     values.emplace_back(text);
                 }
                 attrs.add(
@@ -328,8 +331,9 @@ std::string tile(const Request& request) {
                      ",\"narrowed\":" + narrowed_seen() + ",\"log\":" + list(log_lines(), quoted));
 }
 
-std::string tile_in_short(const Request& request) {
+std::string tile_in_short(const Request& request, bool compared) {
     Asked asked(request);
+    forget_steps();
     const Ending ending = run_tiling(asked, request);
     const size_t digest = std::hash<std::string>()(decided(asked.node));
     const auto& data = asked.node.tiling;
@@ -337,7 +341,8 @@ std::string tile_in_short(const Request& request) {
     return tiled(asked.node, ending,
                  "\"tiling_key\":" + std::to_string(asked.node.tiling_key) + ",\"digest\":\"" +
                      std::to_string(digest) + "\",\"pattern\":\"" +
-                     pattern(asked.node.tiling.GetData(), size) + "\"");
+                     pattern(asked.node.tiling.GetData(), size) + "\"" +
+                     (compared ? steps_seen() : ""));
 }
 
 std::string infer(const Request& request) {
