@@ -51,6 +51,11 @@ class Triggers(Frozen):
         description="Time a merge request's own change of kernel or tiling against its base;"
         " nothing is searched.",
     )
+    check: bool = Field(
+        default=False,
+        description="Check operators whose kernel or tiling a merge request changes, and say in one"
+        " comment what is wrong with them.",
+    )
     create: bool = Field(default=True, description="`/create` in an issue or on a merge request.")
     push: bool = Field(
         default=True, description="A push to the default branch that changes such sources."

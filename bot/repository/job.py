@@ -36,10 +36,11 @@ class Job(Frozen):
     tokens."""
 
     key: str = Field(description="Equal for equal work: see `job_key`. Names the run.")
-    kind: Literal["optimize", "verify", "create", "measure"] = Field(
+    kind: Literal["optimize", "verify", "create", "measure", "check"] = Field(
         default="optimize",
         description="verify: measure a proposed patch again on a moved base; create: make an"
-        " operator of a golden function; measure: time an author's own change against its base.",
+        " operator of a golden function; measure: time an author's own change against its base;"
+        " check: say what is wrong with it.",
     )
     forge: str = Field(description="Name of the forge in the bot's configuration.")
     repository: str = Field(description="owner/name.")
@@ -77,7 +78,9 @@ class Job(Frozen):
     shapes: str = Field(default="", description="Of create: the text of the workload file.")
     requested_by: str = Field(default="", description="Login of who asked; '' for a push.")
     comment_id: int = Field(default=0, description="The comment that asked, if one did.")
-    base_commit: str = Field(default="", description="Of measure: what source_commit is held to.")
+    base_commit: str = Field(
+        default="", description="Of measure and check: what source_commit is held to."
+    )
     threshold: float = Field(
         default=1.05, ge=1.0, description="Of measure: the check fails beyond this slowdown."
     )

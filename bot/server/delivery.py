@@ -22,6 +22,7 @@ from bot.report.facts import headline, steps
 from bot.repository.config import RepositoryConfig
 from bot.repository.connection import Connection
 from bot.repository.job import Job
+from bot.server.checking import read_checked, tell_checked
 from bot.server.comments.posting import answer, close, set_check, tell_run
 from bot.server.comments.wording import concluded, made_comment, said
 from bot.server.created_operator import Made, branch_of, check_made, read_made, submit_made
@@ -67,6 +68,8 @@ def _handed_in(
         return deliver_made(job, read_made(folder), connection, opened_today)
     if job.kind == "measure":
         return Delivered(tell_measured(job, read_measured(job, folder), connection.forge))
+    if job.kind == "check":
+        return Delivered(tell_checked(job, read_checked(job, folder), connection.forge))
     result = read_result(folder)
     return replace(
         deliver(job, result, connection, opened_today, report_at), speedup=result.speedup

@@ -24,12 +24,12 @@ from bot.repository.job import Job, Record
 from bot.repository.language import commit_language
 from bot.repository.mirror import Commit
 from bot.repository.trigger import Touched
+from bot.server.change_jobs import change_jobs
 from bot.server.comments.event_text import own_comment, talk
 from bot.server.comments.wording import history, said
 from bot.server.create_plan import create_job
 from bot.server.dashboard_issue import fact_name, no_to, ticks
 from bot.server.job_maker import Records, Work, choose, make_jobs, touched
-from bot.server.measuring import measure_jobs
 from bot.server.merge_request import read_result
 from bot.server.own_requests import BRANCHES, is_about, is_bots
 from bot.server.plan_model import Plan, Reply, joined, reply_to
@@ -426,7 +426,7 @@ def _measure(work: Work, asked: _Asked, command: Command) -> Plan:
     if isinstance(found, Plan):
         return found
     head, chosen = found
-    jobs, words = measure_jobs(work, head, chosen, request, comment.author)
+    jobs, words = change_jobs(work, head, chosen, request, comment.author)
     known = [r for job in jobs if (r := work.records.get(job.key)) is not None]
     again = tuple(r.job.key for r in known if r.state in ("failed", "cancelled"))
     words += [said("measured_already", r) for r in known if r.job.key not in again]
@@ -452,7 +452,7 @@ def _merge_request(work: Work) -> Plan:
         return Plan(cancelled=(request.number,), note=f"it is {request.state}")
     stale = _stale(work, request)
     triggers = work.config.triggers
-    if not (triggers.merge_request or triggers.measure):
+    if not (triggers.merge_request or triggers.measure or triggers.check):
         return Plan(cancelled=stale, note="merge requests start nothing by themselves here")
     if event.action not in ("opened", "updated", "reopened", "ready"):
         return Plan(note=f"action {event.action or 'unknown'}")
@@ -466,7 +466,10 @@ def _merge_request(work: Work) -> Plan:
     head, found = changes
     folders, jobs, words = [t.folder for t in found], list[Job](), list[str]()
     if triggers.measure:
-        jobs, words = measure_jobs(work, head, folders, request)
+        jobs, words = change_jobs(work, head, folders, request)
+    if triggers.check:
+        checks, more = change_jobs(work, head, folders, request, kind="check")
+        jobs, words = [*jobs, *checks], [*words, *more]
     if triggers.merge_request:
         searches, more = make_jobs(work, head, folders, Command(action="optimize"), request)
         jobs, words = [*jobs, *searches], [*words, *more]

@@ -18,6 +18,7 @@ from bot.repository.job import DERIVED, Job
 from bot.repository.judge import lay_out
 from bot.repository.mirror import check_out
 from bot.repository.patch import applied
+from bot.server.checking import CHECKED
 from bot.server.measuring import MEASURED
 from bot.server.progress import progress_for
 from bot.server.run_folder import write_run
@@ -124,4 +125,6 @@ def left_file(job: Job, out: Path) -> Path:
     """Where a run of the job's kind leaves what it found or made."""
     if job.kind == "measure":
         return out / MEASURED
+    if job.kind == "check":
+        return out / CHECKED
     return out / MADE if job.kind == "create" else result_file(out)

@@ -21,6 +21,7 @@ Distribution: TypeAlias = Literal[
     "constant_rows",
     "spiked",
     "magnitudes",
+    "ties",
 ]
 """How values are drawn (`ci.source.inputs`).
 
@@ -30,6 +31,7 @@ infinite  uniform, but infinities of both signs in a few elements
 tiny      uniform, but zeros of both signs and denormals in a few elements
 constant_rows  one value for each row; spiked  one value of each row 30 times as large
 magnitudes  each row times a power of ten of its own, over the dtype's exponents
+ties      uniform, but every second element half way between two integers
 """
 AttrValue = int | float | bool | str | tuple[int, ...] | tuple[float, ...] | tuple[bool, ...]
 

@@ -154,6 +154,11 @@ def _shaped(values: Array, spec: TensorCase) -> Array:
     if spec.distribution == "spiked":
         one = np.arange(spec.shape[-1]) == spec.shape[-1] // 3
         return np.where(one, shaped * np.array(_SPIKE), shaped)
+    if spec.distribution == "ties" and shaped.dtype.kind == "f":
+        between = np.floor(shaped) + 0.5
+        second = np.arange(spec.shape[-1]) % 2 == 1
+        inside = (between >= spec.range[0]) & (between <= spec.range[1])
+        return np.where(second & inside, between, shaped)
     return shaped
 
 

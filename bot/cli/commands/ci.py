@@ -218,6 +218,11 @@ def _run_one(job: Job, place: Path, out: Path, chosen: RunOptions, bank: Path | 
 
         with leaving_reason(out):
             return run_measure(job, source, out, allow_unsandboxed=chosen.allow_unsandboxed)
+    if job.kind == "check":
+        from bot.server.run_check import run_check
+
+        with leaving_reason(out):
+            return run_check(job, source, out, allow_unsandboxed=chosen.allow_unsandboxed)
     with leaving_reason(out):
         made = run_job(
             job,

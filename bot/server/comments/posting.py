@@ -16,8 +16,11 @@ from bot.forge.model import CheckState, Comment, MergeRequest, Status
 from bot.repository.job import Job
 from bot.server.comments.wording import reply_mark, run_mark, said
 
-MARK: Final = "<!-- ascendopt-measured -->"
-"""Begins the one comment that measures a merge request."""
+MARKS: Final = {
+    "measure": "<!-- ascendopt-measured -->",
+    "check": "<!-- ascendopt-checked -->",
+}
+"""Begins the one comment of a merge request that a kind of job writes to."""
 _SECTION: Final = re.compile(
     r"<!-- ascendopt-section: (?P<folder>[^\n]*?) -->\n.*?<!-- ascendopt-section-end -->", re.DOTALL
 )
@@ -58,24 +61,26 @@ def place_of(job: Job, forge: Forge) -> tuple[Forge, int] | None:
 def tell_run(job: Job, forge: Forge, text: str, *, failed: bool = False) -> int:
     """Write or rewrite the status comment of a run; its id, 0 where it has no place.
 
-    A measured merge request has one comment of all its runs instead, which says of a run no more
-    than its figures, or that it `failed`.
+    A measured or checked merge request has one comment of all its runs instead, which says of a
+    run no more than what it found, or that it `failed`.
     """
-    if job.kind == "measure":
+    if job.kind in MARKS:
         if failed:
-            put_section(forge, job.number, job.operator, text)
+            put_section(forge, job, text)
         return 0
     place = place_of(job, forge)
     return say(*place, run_mark(job), text) if place is not None else 0
 
 
-def put_section(forge: Forge, number: int, folder: str, text: str) -> None:
-    """Replace the part of a merge request's comment that is about `folder`, or add it."""
-    own = next((c for c in forge.comments(number) if is_own(c, MARK, forge)), None)
+def put_section(forge: Forge, job: Job, text: str) -> None:
+    """Replace the part of the merge request's comment that is about the job's operator, or add
+    it."""
+    number, mark = job.number, MARKS[job.kind]
+    own = next((c for c in forge.comments(number) if is_own(c, mark, forge)), None)
     parts = {m["folder"]: m[0] for m in _SECTION.finditer(own.body)} if own else {}
-    name = encoded(folder)  # nothing in it ends the comment of HTML
+    name = encoded(job.operator)  # nothing in it ends the comment of HTML
     parts[name] = f"<!-- ascendopt-section: {name} -->\n{text}\n<!-- ascendopt-section-end -->"
-    body = f"{MARK}\n" + "\n\n".join(parts[key] for key in sorted(parts)) + "\n"
+    body = f"{mark}\n" + "\n\n".join(parts[key] for key in sorted(parts)) + "\n"
     if own is None:
         forge.comment(number, body)
     elif own.body.strip() != body.strip():
@@ -110,7 +115,7 @@ def set_check(
     name = job.operator.rsplit("/", 1)[-1]
     if job.kind == "create":
         return
-    context = f"ascendopt/measure/{name}" if job.kind == "measure" else f"ascendopt/{name}"
+    context = f"ascendopt/{job.kind}/{name}" if job.kind in MARKS else f"ascendopt/{name}"
     status = Status(
         context=context,
         state=state,

@@ -116,6 +116,17 @@ class Special(Family):
                 yield from _distributed(case, kind, floats_only=True)
 
 
+class Ties(Family):
+    """Numbers half way between two integers: each way to round gives others there."""
+
+    name = "tie of rounding"
+
+    def ladders(self, known: Known) -> Iterator[Ladder]:
+        """Every case."""
+        for case in known.workload.cases:
+            yield from _distributed(case, "ties", floats_only=True)
+
+
 def _attribute(known: Known, case: WorkloadCase, spec: AttrSpec) -> Iterator[Ladder]:
     now = case.attrs.get(spec.name, spec.default)
     for value in dict.fromkeys(_others(known, spec, now)):

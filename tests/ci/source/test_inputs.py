@@ -106,6 +106,15 @@ def test_rows_can_be_constant_or_have_one_large_value() -> None:
     assert (np.abs(spikes) > 1).sum(axis=1).max() == 1 and np.abs(spikes).max() > 10
 
 
+def test_every_second_element_can_be_a_tie_of_rounding() -> None:
+    spec = TensorCase(shape=(4, 10), dtype="float16", range=(-7, 7), distribution="ties")
+    (drawn,) = draw_inputs(WorkloadCase(name="x", inputs=(spec,)), 1)
+    assert isinstance(drawn, np.ndarray)
+    ties = np.mod(drawn, 1) == 0.5
+    assert ties[:, 1::2].sum() >= 15 and not ties[:, ::2].all()
+    assert np.abs(drawn).max() <= 7
+
+
 def given(dtype: str, *values: int | float | complex, shape: tuple[int, ...] = ()) -> list[object]:
     spec = TensorCase(shape=shape or (len(values),), dtype=dtype, values=values)
     (drawn,) = draw_inputs(WorkloadCase(name="c", inputs=(spec,)), 1)

@@ -4,7 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
+#include <string_view>
+#include <type_traits>
 
 namespace nlohmann {
 class json {
@@ -46,7 +49,14 @@ public:
     template <class T> const json& operator[](const T&) const { return *this; }
     template <class T> json& operator[](const T&) { return *this; }
     template <class T> const json& at(const T&) const { return *this; }
-    template <class T> operator T() const { return T(); }
+    // As the real one: a string takes a string of it, not a character or a list of them.
+    template <class T, class = std::enable_if_t<
+                           !std::is_pointer_v<T> && !std::is_same_v<T, std::nullptr_t> &&
+                           !std::is_same_v<T, char> && !std::is_same_v<T, std::string_view> &&
+                           !std::is_same_v<T, std::initializer_list<char>>>>
+    operator T() const {
+        return T();
+    }
     template <class T> bool operator==(const T&) const { return false; }
     template <class T> bool operator!=(const T&) const { return true; }
     std::string dump() const { return "{}"; }

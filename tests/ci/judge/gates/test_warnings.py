@@ -40,6 +40,17 @@ def test_a_warning_is_not_new_because_its_line_moved_or_its_figures_changed() ->
     assert new_warning([warning(line=9)], [warning(line=7)]) is None
 
 
+@pytest.mark.parametrize("kind", ["event_reused", "own_source", "absent_pipe", "state"])
+@pytest.mark.parametrize("file", ["op_host/a.cpp", "op_kernel/a.cpp"])
+def test_what_the_kernel_did_before_is_no_fault_of_other_tiles(
+    evaluator: Evaluator, kind: str, file: str
+) -> None:
+    candidate = Candidate(files={file: "int a;"})
+    known, shown = trial(), trial(warning(kind)).model_copy(update={"candidate": candidate})
+    failure = WarningsGate().check(evaluator.subject(candidate).measured(shown, known, known))
+    assert (failure is None) == file.startswith("op_host/")
+
+
 @pytest.mark.parametrize("other", [warning("padding"), warning(subject="b")])
 def test_another_kind_or_another_buffer_is_new(other: MachineWarning) -> None:
     assert new_warning([warning(), other], [warning()]) == other
