@@ -269,8 +269,7 @@ class Bank:
 
     def _up_to_date(self, db: duckdb.DuckDBPyConnection, dimensions: int) -> Index:
         """The index of what the bank holds now: remembered, mapped from next to it, or built."""
-        model, held = store.model(db)
-        if model and (model != self.embedder.model or held != dimensions):
+        if store.model(db)[0]:
             self._check_model(db, dimensions)
         stamp = store.stamp(db)
         if self._index is not None and self._index[0] == stamp:

@@ -84,6 +84,7 @@ def test_what_still_holds_is_measured_again_and_kept(bank: Bank, operator: Opera
     assert {c.verdict for c in done.checked} == {"holds"}
     assert all(t.checked is not None and t.status == "verified" for t in bank.all() if t.slow)
     assert all(c.now == pytest.approx(c.before) for c in done.checked)
+    assert done.backend == "replay 910B4 model"
 
 
 def test_an_operator_without_a_workload_is_passed_over_and_the_others_are_gone_over(

@@ -13,8 +13,10 @@ from ci.model.operator import Operator
 from ci.proposer.rules.proposer import rules_proposer
 from ci.source.discovery import load_operator
 from ci.source.workload_file import load_workload
+from ci.testing.model_operator import ModelEvaluator, write
 from experience.bank.bank import Bank
 from experience.jobs.rewind import RewindResult, rewind
+from tests.experience.jobs.test_refresh import ROOMY, STRONG
 from tests.places import OPERATORS
 
 ROW_SUM = OPERATORS / "src" / "math" / "row_sum"
@@ -82,3 +84,12 @@ def test_the_diff_leads_from_the_slow_kernel_back_to_the_strong_one(
 
 def test_the_budget_holds(walked: tuple[Bank, RewindResult]) -> None:
     assert len(walked[1].steps) + 1 <= 4
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+def test_no_more_is_removed_on_top_of_each_other_than_asked_for(tmp_path: Path, steps: int) -> None:
+    strong = write(tmp_path, host=ROOMY, kernel=STRONG)
+    settings = RewindSettings(budget=30, steps=steps)
+    bank = Bank(tmp_path / "bank.duckdb")
+    walked = rewind(strong, ModelEvaluator(strong), rules_proposer(), bank, settings)
+    assert max(step.step for step in walked.steps) == steps - 1
