@@ -328,16 +328,8 @@ def _read_operator(root: Path, name: str = "") -> Operator:
 def _named_by_build(
     root: Path, work: dict[str, str], named: frozenset[Path], definition_source: str
 ) -> dict[str, str]:
-    """Without the sources that the build leaves out, where it names definition and tiling.
-
-    What infers shapes stays: a repository may leave that to a later build.
-    """
-
-    def stays(path: str, text: str) -> bool:
-        infers = "InferShapeContext" in text and not tiling_functions(text)
-        return not is_unit(path) or root / path in named or (infers and "OP_ADD" not in text)
-
-    kept = {path: text for path, text in work.items() if stays(path, text)}
+    """Without the sources that the build leaves out, where it names definition and tiling."""
+    kept = {p: t for p, t in work.items() if not is_unit(p) or root / p in named}
     tiles = any(is_unit(p) and tiling_functions(t) for p, t in kept.items())
     tiled = any(is_unit(p) and tiling_functions(t) for p, t in work.items())
     return kept if definition_source in kept and tiles == tiled else work
