@@ -30,6 +30,7 @@ from ci.source.declared import (
 from ci.source.definition import find_definitions, tiling_functions
 from ci.source.host_units import neighbour_sources, own_sources
 from ci.source.readable_files import borrowed
+from ci.source.seen_kernels import no_operator
 from ci.source.shared_sources import shared_sources
 
 
@@ -50,10 +51,7 @@ def find_operators(repository: Path) -> list[Operator]:
         except InputError:
             continue
     if not found:
-        raise InputError(
-            f"{repository} holds no operator: no folder in it has both op_host and op_kernel"
-            " with an op definition and a kernel."
-        )
+        raise InputError(no_operator(repository))
     return sorted(found, key=lambda o: (o.category, o.name))
 
 
