@@ -18,6 +18,7 @@ from ci.model.errors import InputError
 from ci.model.settings import TWO_WORKERS
 from ci.simulator.toolchain import Toolchain
 from ci.source.discovery import is_shared, operator_folders, places_in
+from ci.source.seen_kernels import no_operator
 from ci.source.workload_file import find_workload
 from ci.system.row_file import RowFile
 from rules.devices import load_device
@@ -79,9 +80,7 @@ def select(folders: Iterable[Path], glob: str, repository: Path) -> list[Path]:
     """The folders whose name, or category/name, matches `glob`; raises InputError if none does."""
     found = list(folders)
     if not found:
-        raise InputError(
-            f"{repository} holds no operator: no folder in it has both op_host and op_kernel."
-        )
+        raise InputError(no_operator(repository))
     chosen = [
         f
         for f in found

@@ -62,10 +62,15 @@ def taken_cases(
     if not found:
         raise NoWorkload(
             f"Its host tiling takes none of the {len(sourced)} cases that were asked;"
-            f" of the first it says: {asker.words(sourced[0][1])}",
+            f" of the first it says: {_ended(asker.words(sourced[0][1]))} Shapes that it takes"
+            " go into a workload.yaml next to op_host (docs/workloads.md has the fields).",
             "the tiling takes no case",
         )
     return that_differ(found)
+
+
+def _ended(words: str) -> str:
+    return words if words.endswith(".") else f"{words}."
 
 
 def that_differ(options: Sequence[Option]) -> list[Option]:

@@ -13,7 +13,7 @@ from ci.model.workload import AttrValue, Entry, TensorCase, WorkloadCase
 
 MOST_RANK = 8
 MOST_LENGTH = 1 << 20
-"""The most of a dimension; a number beyond it in a comparison is no length."""
+"""The longest dimension; a number beyond it in a comparison is no length."""
 
 _FACTORS = (2, 3, 4, 8, 16, 32, 64, 128, 256, 512)
 """What tilings multiply lengths with, divide them by, and want multiples of."""

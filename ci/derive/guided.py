@@ -8,6 +8,7 @@ come where few others do, unless many that end alike had their turns.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,9 @@ MOST_ASKED = 5000
 
 MOST_MORE = 1500
 """Cases that are asked after the first one that is taken: another may be better for the kernel."""
+
+MOST_SECONDS = 45.0
+"""Wall time after which no more are asked, found or not: other operators wait."""
 
 ENOUGH = 16
 """Cases that are taken."""
@@ -72,6 +76,7 @@ class _Search:
     ways: set[int] = field(default_factory=set)
     asked: set[str] = field(default_factory=set)
     left: int = MOST_ASKED
+    started: float = field(default_factory=time.monotonic)
 
     def found(self, starts: Sequence[WorkloadCase]) -> list[Sourced]:
         self._ask(starts)
@@ -114,6 +119,8 @@ class _Search:
             self.left -= len(batch)
             for case, answer in zip(batch, self.asker.ask(batch), strict=True):
                 self._note(case, answer)
+            if time.monotonic() - self.started > MOST_SECONDS:
+                self.left = 0
             if len(self.taken) >= ENOUGH or self.left <= 0:
                 return
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from ci.host.door.forwarding import forwarding
 from ci.host.door.tiling_library import FLAG, TilingLibrary
 from ci.host.source_tree import include_arguments
+from ci.model import layout
 from ci.model.layout import UNITS
 from ci.model.operator import Operator
 from ci.system.compiler import WARNINGS
@@ -34,6 +35,8 @@ OWN_LIBRARY = ("library_tiling.cpp", "matmul_tiling.cpp")
 """Sources of the runtime that a tiling library of the user's stands for."""
 
 LOGGING = ("CheckLogLevel", "DlogRecord")
+
+_BASE_LIBRARY = "detail/ops_base.h"
 
 FORWARDING = "forwarding"
 """Folder next to the prelude: our headers' other paths."""
@@ -87,6 +90,19 @@ def library_arguments(library: TilingLibrary) -> list[str]:
     ]
 
 
+def _instead_of_ours(operator: Operator, texts: Mapping[str, str]) -> list[Path]:
+    """Folders of the repository with a header that the operator's sources include by a path that
+    leads to our base library as well: no toolkit's, but one that repositories carry themselves."""
+    asked = {
+        spelled
+        for name, text in texts.items()
+        if layout.side(name) == layout.HOST
+        for spelled in layout.included(text)
+        if "/" in spelled and _BASE_LIBRARY in forwarding("host").get(spelled, "")
+    }
+    return [f for f in operator.tree_folders if any((f / path).is_file() for path in asked)]
+
+
 def host_arguments(
     operator: Operator,
     texts: Mapping[str, str],
@@ -111,7 +127,7 @@ def host_arguments(
         f"-I{HOST / 'ahead'}",
         *(f"-I{folder}" for folder in ("op_host", *folders)),
         "-I.",
-        *include_arguments(operator, laid),
+        *include_arguments(operator, laid, _instead_of_ours(operator, texts)),
         f"-I{HOST}",
         f"-I{prelude / FORWARDING}",
         *(library.include_arguments() if library else ()),

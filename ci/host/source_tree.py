@@ -7,7 +7,7 @@ copied next to them, never anything outside the repository: the compiler sees no
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -119,8 +119,13 @@ def _as_old(folder: Path, originals: Mapping[str, Path]) -> None:
             os.utime(folder / name, ns=(age, age))
 
 
-def include_arguments(operator: Operator, laid: Path | None) -> list[str]:
-    """Compiler arguments for the shared folders: as laid below `laid`, then at their own places."""
+def include_arguments(
+    operator: Operator, laid: Path | None, before: Collection[Path] = ()
+) -> list[str]:
+    """Compiler arguments for the shared folders: as laid below `laid`, then at their own places.
+
+    Those of the tree that are in `before` are met before what comes later on the command line.
+    """
     base = base_of(operator)
 
     def both(folders: Iterable[Path]) -> list[Path]:
@@ -137,7 +142,11 @@ def include_arguments(operator: Operator, laid: Path | None) -> list[str]:
     # What only the tree explains comes after everything else: it is in nobody's way.
     return [
         *(f"-I{folder}" for folder in both(operator.include_folders)),
-        *(f"-idirafter{folder}" for folder in both(operator.tree_folders)),
+        *(f"-I{folder}" for folder in both(f for f in operator.tree_folders if f in before)),
+        *(
+            f"-idirafter{folder}"
+            for folder in both(f for f in operator.tree_folders if f not in before)
+        ),
     ]
 
 

@@ -30,6 +30,7 @@ from ci.source.declared import (
 from ci.source.definition import find_definitions, tiling_functions
 from ci.source.host_units import neighbour_sources, own_sources
 from ci.source.readable_files import borrowed
+from ci.source.seen_kernels import no_operator
 from ci.source.shared_sources import shared_sources
 
 
@@ -50,10 +51,7 @@ def find_operators(repository: Path) -> list[Operator]:
         except InputError:
             continue
     if not found:
-        raise InputError(
-            f"{repository} holds no operator: no folder in it has both op_host and op_kernel"
-            " with an op definition and a kernel."
-        )
+        raise InputError(no_operator(repository))
     return sorted(found, key=lambda o: (o.category, o.name))
 
 
@@ -328,16 +326,8 @@ def _read_operator(root: Path, name: str = "") -> Operator:
 def _named_by_build(
     root: Path, work: dict[str, str], named: frozenset[Path], definition_source: str
 ) -> dict[str, str]:
-    """Without the sources that the build leaves out, where it names definition and tiling.
-
-    What infers shapes stays: a repository may leave that to a later build.
-    """
-
-    def stays(path: str, text: str) -> bool:
-        infers = "InferShapeContext" in text and not tiling_functions(text)
-        return not is_unit(path) or root / path in named or (infers and "OP_ADD" not in text)
-
-    kept = {path: text for path, text in work.items() if stays(path, text)}
+    """Without the sources that the build leaves out, where it names definition and tiling."""
+    kept = {p: t for p, t in work.items() if not is_unit(p) or root / p in named}
     tiles = any(is_unit(p) and tiling_functions(t) for p, t in kept.items())
     tiled = any(is_unit(p) and tiling_functions(t) for p, t in work.items())
     return kept if definition_source in kept and tiles == tiled else work

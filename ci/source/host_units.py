@@ -16,7 +16,7 @@ from ci.source.build.chips import ChipFolders
 # Host files that call the runtime (aclnn interface) rather than tile or declare the operator. One
 # that executes an operator by another way (fallback) names the context of that.
 _RUNTIME_INCLUDE = re.compile(
-    r'#\s*include\s*["<](?:opdev/(?!op_log)|aclnn_kernels/|aclnn/aclnn|aclnn/acl_meta|acl/(?!acl_rt\.h)|aclnnop/'
+    r'#\s*include\s*["<](?:opdev/(?!op_log)|aclnn_kernels/|aclnn/aclnn|aclnn/acl_meta|acl/(?!acl_(?:rt|base)\.h)|aclnnop/'
     r"|graph/operator_reg)|\bOpExecuteContext\b"
 )
 _HOST_WORK = re.compile(

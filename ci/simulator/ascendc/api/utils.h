@@ -152,6 +152,8 @@ template <typename T> __aicore__ inline void OOMCheckAddrRange(__gm__ T*, const 
 template <typename T> __aicore__ inline void OOMAddAddrForL2Cache(__gm__ T*, const uint64_t) {}
 
 // ---- caches
+// The machine's instructions are always at hand.
+__aicore__ inline void ICachePreLoad(const int64_t) {}
 template <typename T, CacheLine line, DcciDst destination>
 __aicore__ inline void DataCacheCleanAndInvalid(const GlobalTensor<T>& tensor) {
     dcci(const_cast<__gm__ T*>(tensor.GetPhyAddr()), uint64_t(line), uint64_t(destination));

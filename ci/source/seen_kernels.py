@@ -1,0 +1,47 @@
+"""Says why a folder holds no operator, and which kernels in it are not taken."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from ci.model import layout
+from ci.source.cpp_text import global_functions
+
+_SUFFIXES: Final = (*layout.UNITS, *layout.HEADERS, ".asc", ".cce")
+_MOST_BYTES: Final = 1 << 20
+_SHOWN: Final = 3
+
+
+def no_operator(top: Path) -> str:
+    """Sentences for the owner of a folder that holds no operator."""
+    why = f"{top} holds no operator: no folder in it has both op_host and op_kernel"
+    why += " with an op definition and a kernel."
+    kernels = list(kernels_seen(top))
+    if not kernels:
+        return why
+    several = "kernels there have" if len(kernels) > 1 else "kernel there has"
+    shown = ", ".join(f"{name} in {path}" for path, name in kernels[:_SHOWN])
+    more = ", …" if len(kernels) > _SHOWN else ""
+    return (
+        f"{why} {len(kernels)} {several} none ({shown}{more}): what a program launches itself is"
+        " not taken. An operator is declared by a class derived from OpDef, with OP_ADD, and tiled"
+        " by a function on gert::TilingContext."
+    )
+
+
+def kernels_seen(top: Path) -> Iterator[tuple[str, str]]:
+    """Path from `top` and name of each kernel below it, links and hidden folders left out."""
+    for folder, below, names in os.walk(top):
+        below[:] = sorted(name for name in below if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(folder) / name
+            if not name.endswith(_SUFFIXES) or path.is_symlink():
+                continue
+            if path.stat().st_size <= _MOST_BYTES:
+                text = path.read_text(encoding="utf-8", errors="replace")
+                if "__global__" in text:
+                    found = global_functions(text)
+                    yield from ((path.relative_to(top).as_posix(), one) for one, _ in found)

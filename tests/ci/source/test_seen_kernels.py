@@ -1,0 +1,35 @@
+"""What an owner reads whose repository holds kernels, but no operator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ci.census.run import take_census
+from ci.model.census import CensusSettings
+from ci.model.errors import InputError
+from ci.source.discovery import find_operators
+
+LAUNCHED = """
+extern "C" __global__ __aicore__ void {0}(GM_ADDR x, int64_t rows) {{}}
+void {0}_do(void* stream) {{ {0}<<<8, nullptr, stream>>>(nullptr, 1); }}
+"""
+
+
+def test_kernels_that_a_program_launches_itself_are_named(tmp_path: Path) -> None:
+    for path, name in (("src/scale.cpp", "scale"), ("deep/er/mask.asc", "mask_rows")):
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).write_text(LAUNCHED.format(name))
+    with pytest.raises(InputError) as told:
+        find_operators(tmp_path)
+    for part in ("2 kernels", "scale in src/scale.cpp", "mask_rows in deep/er/mask.asc", "OP_ADD"):
+        assert part in str(told.value)
+    with pytest.raises(InputError, match="2 kernels"):
+        take_census(tmp_path, CensusSettings(), tmp_path / "out", lambda *_: None)
+
+
+def test_a_folder_without_kernels_says_so_briefly(tmp_path: Path) -> None:
+    (tmp_path / "notes.cpp").write_text("int main() {}")
+    with pytest.raises(InputError, match=r"with an op definition and a kernel\.$"):
+        find_operators(tmp_path)
