@@ -69,10 +69,10 @@ def _job(work: Work, subject: Subject, base: str, request: MergeRequest, person:
         "head": subject.source.name,
     }
     return Job(
-        key=subject.key(work.connection.name, home.name, settings),
+        key=subject.key(*work.connection.here, settings),
         kind="measure",
         forge=work.connection.name,
-        repository=home.name,
+        repository=work.connection.repository,
         number=request.number,
         operator=subject.folder,
         source_ref=request.head_ref,
