@@ -74,6 +74,8 @@ _AWAY = re.compile(
     r"|returned error: (?:429|5\d\d)",
     re.IGNORECASE,
 )
+# It is there, and says no: such as 403 for a token that may not write.
+_SAID_NO: Final = re.compile(r"returned error: 4(?!29)\d\d")
 
 
 class GitError(Exception):
@@ -87,7 +89,8 @@ class GitError(Exception):
     @property
     def away(self) -> bool:
         """Whether the other side could not be reached, as far as git's words tell."""
-        return _AWAY.search("\n".join((str(self), *self.said))) is not None
+        words = "\n".join((str(self), *self.said))
+        return _AWAY.search(words) is not None and _SAID_NO.search(words) is None
 
 
 def _last_words(said: Sequence[str]) -> str:

@@ -54,7 +54,8 @@ def payload(environ: Mapping[str, str], variable: str) -> tuple[bytes, Fields]:
 
 def of_this_job(event: Event, repository: str, body: bytes) -> Event:
     """The event when it is about the job's own repository; raises `EventError` when not."""
-    if event.repository and repository and event.repository != repository:
+    given = event.repository.casefold()
+    if given and repository and given != repository.casefold():
         raise EventError("The payload is about another repository than the job's own.")
     return event.model_copy(
         update={"repository": event.repository or repository, "digest": digest(body)}

@@ -34,6 +34,8 @@ _KINDS: Final[dict[int, Kind]] = {
 }
 # Words of a 403 that mean "too fast", not "not allowed" (GitHub's secondary limits).
 _TOO_FAST: Final = ("rate limit", "abuse", "too many requests")
+UNSAID_S: Final = 60.0
+"""Seconds to wait where a forge that limits the rate names no time: GitHub asks for a minute."""
 _EXISTS: Final = ("already exists", "already open")
 # Words of a validation that mean that a branch or commit is not there.
 _MISSING: Final = ("head invalid", "base invalid", "no commit found")
@@ -192,6 +194,8 @@ def refusal(
         to = visible(known.get("location", "another address"), 200)
         text += f" It leads to {to}: give the name that the repository has now."
     after = _retry_after(known) if kind == "rate_limited" else None
+    if kind == "rate_limited" and after is None:
+        after = UNSAID_S
     return ForgeError(text, kind=kind, retry_after=after, token_refused=status == 401)
 
 

@@ -28,6 +28,8 @@ class ForgeKind(NamedTuple):
     """Requests that it allows an account in a minute, where it does not say so in its answers."""
     hosts: tuple[str, ...] = ()
     """Hosts that are it next to those with its name in theirs."""
+    ssh_hosts: tuple[str, ...] = ()
+    """Hosts by which ssh reaches the public one where its own port is closed."""
     tokens: tuple[str, ...] = ()
     """Variables where a token is looked for, first found wins; the last are those of its own CI."""
     ci: str = ""
@@ -59,6 +61,7 @@ _ALL: Final = (
         "bot.forge.github:GitHubForge",
         events="bot.events.github",
         home="https://github.com",
+        ssh_hosts=("ssh.github.com",),
         tokens=("ASCENDOPT_TOKEN", "GITHUB_TOKEN", "GH_TOKEN"),
         ci="GITHUB_ACTIONS",
         ci_repository="GITHUB_REPOSITORY",
@@ -72,6 +75,7 @@ _ALL: Final = (
         "bot.forge.gitlab:GitLabForge",
         events="bot.events.gitlab",
         home="https://gitlab.com",
+        ssh_hosts=("altssh.gitlab.com",),
         tokens=("ASCENDOPT_TOKEN", "GITLAB_TOKEN"),
         ci="GITLAB_CI",
         ci_repository="CI_PROJECT_PATH",
@@ -112,6 +116,20 @@ def forge_at(server: str) -> ForgeKind | None:
     """The forge that a server's address tells, None when it tells none."""
     host = urlsplit(server).hostname or ""
     return next((kind for kind in _ALL if kind.at(host)), None)
+
+
+def forge_of_host(host: str) -> ForgeKind | None:
+    """The public forge that a host of an ssh address is, None where it is none."""
+    name = host.lower()
+    return next(
+        (k for k in _ALL if k.home and name in (urlsplit(k.home).hostname, *k.ssh_hosts)), None
+    )
+
+
+def identity(forge: str, repository: str) -> tuple[str, str]:
+    """What tells a repository from others: forges on the network ignore the case of letters."""
+    kind = FORGES.get(forge)
+    return forge, repository.casefold() if kind is not None and kind.home else repository
 
 
 def forge_of_ci(environ: Mapping[str, str]) -> ForgeKind | None:

@@ -10,7 +10,6 @@ from tenacity import (
     RetryCallState,
     Retrying,
     retry_if_exception,
-    stop_after_attempt,
     wait_exponential_jitter,
 )
 
@@ -19,8 +18,8 @@ from bot.forge.errors import ForgeError
 Answer = TypeVar("Answer")
 
 ATTEMPTS: Final = 5
-# Seconds. A forge that asks for more patience than this is asked again by the next poll or job,
-# not by a process that sleeps.
+# Seconds, in all. A forge that asks for more patience than this is asked again by the next poll or
+# job, not by a process that sleeps.
 LONGEST_WAIT_S: Final = 90.0
 _BACKOFF: Final = wait_exponential_jitter(multiplier=0.5, max=20, jitter=0.5)
 
@@ -40,18 +39,20 @@ def patiently(
     def again(problem: BaseException) -> bool:
         if not isinstance(problem, ForgeError):
             return False
-        if problem.kind == "rate_limited":
-            return (problem.retry_after or 0) <= LONGEST_WAIT_S
-        return problem.kind == "unavailable" and not write
+        return problem.kind == "rate_limited" or (problem.kind == "unavailable" and not write)
 
     def wait(state: RetryCallState) -> float:
         problem = state.outcome.exception() if state.outcome else None
         asked = problem.retry_after if isinstance(problem, ForgeError) else None
         return asked if asked is not None else _BACKOFF(state)
 
+    def enough(state: RetryCallState) -> bool:
+        slept = state.idle_for + state.upcoming_sleep
+        return state.attempt_number >= ATTEMPTS or slept > LONGEST_WAIT_S
+
     trying = Retrying(
         retry=retry_if_exception(again),
-        stop=stop_after_attempt(ATTEMPTS),
+        stop=enough,
         wait=wait,
         sleep=sleep,
         reraise=True,

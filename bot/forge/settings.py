@@ -14,6 +14,7 @@ from pydantic import Field
 
 from bot.base.git import Git, GitError
 from bot.forge.kinds import FORGES, HOSTED, ForgeKind, ForgeName, forge_at, server_of
+from bot.forge.ssh_name import web_server
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 
@@ -56,13 +57,13 @@ def parse_remote(url: str) -> Remote | None:
     scp = _SCP.match(url)
     if "://" not in url and scp and not Path(url).exists():
         host, path = scp.groups()
-        return Remote(f"https://{host}", _repository(path))
+        return Remote(web_server(host), _repository(path))
     parts = urlsplit(url)
     if parts.scheme in ("http", "https") and parts.hostname:
         port = f":{parts.port}" if parts.port else ""
         return Remote(f"{parts.scheme}://{parts.hostname}{port}", _repository(parts.path))
     if parts.scheme in ("ssh", "git+ssh") and parts.hostname:
-        return Remote(f"https://{parts.hostname}", _repository(parts.path))
+        return Remote(web_server(parts.hostname), _repository(parts.path))
     return None
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.forge.base import Forge
+from bot.forge.kinds import identity
 from bot.repository.config import FILE, RepositoryConfig, parse_config
 from bot.repository.mirror import Mirror
 from ci.model.errors import InputError
@@ -21,8 +22,14 @@ class Connection:
     name: str
     """What events call the forge: local, github and so on."""
     repository: str
+    """Name in the spelling of the settings: jobs and facts carry this one and no other."""
     forge: Forge
     mirror: Mirror
+
+    @property
+    def here(self) -> tuple[str, str]:
+        """What jobs and facts of this repository carry."""
+        return self.name, self.repository
 
     def tip(self) -> str:
         """Head commit of the default branch, fetched: what configures and judges."""
@@ -53,23 +60,24 @@ class Connections:
     def __init__(self, data: Path, makers: Sequence[tuple[str, str, Callable[[], Forge]]]) -> None:
         """`makers`: (forge, repository, how to connect)."""
         self._data = data
-        self._makers = {(name, repository): make for name, repository, make in makers}
+        self._makers = {identity(n, r): ((n, r), make) for n, r, make in makers}
         self._made: dict[tuple[str, str], Connection] = {}
         self._lock = threading.Lock()
 
     def __call__(self, name: str, repository: str) -> Connection | None:
-        """The connection of a repository, None when it is not served."""
+        """The connection of a repository, however its name is spelt; None when it is not served."""
+        which = identity(name, repository)
         with self._lock:
-            made = self._made.get((name, repository))
-            maker = self._makers.get((name, repository))
-            if made is None and maker is not None:
+            made, known = self._made.get(which), self._makers.get(which)
+            if made is None and known is not None:
+                (name, repository), maker = known
                 made = Connection.mirrored(name, repository, maker(), self._data)
-                self._made[name, repository] = made
+                self._made[which] = made
             return made
 
     def names(self) -> list[tuple[str, str]]:
         """Forge and repository of every one of them."""
-        return list(self._makers)
+        return [(name, repository) for (name, repository), _ in self._makers.values()]
 
     def made(self) -> list[Connection]:
         """Return the connections that were asked for by now."""
@@ -78,5 +86,5 @@ class Connections:
 
     def all(self) -> list[Connection]:
         """Every one of them, connected."""
-        found = [self(name, repository) for name, repository in self._makers]
+        found = [self(name, repository) for name, repository in self.names()]
         return [one for one in found if one is not None]

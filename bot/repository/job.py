@@ -158,6 +158,7 @@ class Record(Frozen):
     speedup: float = 0.0
     progress: str = Field(default="", description="The last progress line.")
     lease_until: float = Field(default=0.0, description="Unix time until which a worker holds it.")
+    not_before: float = Field(default=0.0, description="Unix time before which it is not tried.")
 
     @property
     def tries(self) -> int:

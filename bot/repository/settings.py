@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from bot.base.git import Git
 from bot.base.text import WEB_ADDRESS
-from bot.forge.kinds import FORGES
+from bot.forge.kinds import FORGES, identity
 from bot.forge.settings import ForgeSettings, belongs, not_its_server, settings_of
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
@@ -107,7 +107,7 @@ class BotSettings(Frozen):
 
     @model_validator(mode="after")
     def _each_once(self) -> BotSettings:
-        names = [(r.forge, r.repository) for r in self.repositories]
+        names = [identity(r.forge, r.repository) for r in self.repositories]
         if len(set(names)) != len(names):
             raise ValueError("a repository is listed twice")
         return self

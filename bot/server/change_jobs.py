@@ -70,10 +70,10 @@ def _job(
         "head": subject.source.name,
     }
     return Job(
-        key=subject.key(work.connection.name, home.name, settings),
+        key=subject.key(*work.connection.here, settings),
         kind=kind,
         forge=work.connection.name,
-        repository=home.name,
+        repository=work.connection.repository,
         number=request.number,
         operator=subject.folder,
         source_ref=request.head_ref,

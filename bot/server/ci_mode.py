@@ -31,7 +31,7 @@ from bot.server.comments.posting import TEMPORARY, asked_wait, away, set_check, 
 from bot.server.comments.wording import failed, said, waiting
 from bot.server.create_plan import folder_for
 from bot.server.dashboard_issue import remembered, update_dashboard
-from bot.server.delivery import DAY_S, Delivered, NotAllowed, hand_in
+from bot.server.delivery import DAY_S, Delivered, NotAllowed, hand_in, refuse_in_vain
 from bot.server.job_maker import judged_by
 from bot.server.merge_request import read_result
 from bot.server.one_item import told
@@ -146,7 +146,7 @@ def _planned(
     for problem in problems:
         LOG.warning("something waits for the next run of the CI: %s", problem)
     if problems and not jobs:
-        raise InputError(f"{problems[0]} The event is kept and tried again with the next one.")
+        raise InputError(f"{problems[0]} The event is kept and tried again later.")
     return jobs
 
 
@@ -180,21 +180,43 @@ def deliver_waiting(connection: Connection, queue: Queue, now: float) -> None:
     with suppress(*TEMPORARY):
         waiting = next_waiting(connection, queue, now)
     for record in waiting:
-        job = record.job
-        queue.deliver_again(job.key, WORKER, now + CI_LEASE_S)
+        queue.deliver_again(record.job.key, WORKER, now + CI_LEASE_S)
         try:
-            connection.mirror.ensure(connection.forge, job.source_ref, job.source_commit)
-            today = queue.opened_since(connection.name, connection.repository, now - DAY_S)
-            folder = queue.runs / job.key
-            _remember(queue, job, folder, hand_in(job, folder, connection, today))
-        except InputError as problem:
-            queue.finish(job.key, WORKER, now, state="failed", note=str(problem))
-            _tell_end(connection, job, "failed", str(problem))
+            _deliver_kept(connection, queue, record.job, now)
         except Exception as problem:
-            LOG.warning("run %s waits on: %s", job.run, told(problem))
+            LOG.warning("run %s waits on: %s", record.job.run, told(problem))
             queue.finish(
-                job.key, WORKER, now, state="waiting", note=record.note, speedup=record.speedup
+                *(record.job.key, WORKER, now),
+                state="waiting",
+                note=record.note,
+                speedup=record.speedup,
             )
+
+
+def _deliver_kept(connection: Connection, queue: Queue, job: Job, now: float) -> None:
+    """Deliver the result of a job that is kept in the state branch; raises what may pass."""
+    folder = queue.runs / job.key
+    try:
+        connection.mirror.ensure(connection.forge, job.source_ref, job.source_commit)
+        today = queue.opened_since(connection.name, connection.repository, now - DAY_S)
+        _remember(queue, job, folder, hand_in(job, folder, connection, today))
+    except InputError as problem:
+        if not isinstance(problem, NotAllowed):
+            result_file(folder).unlink(missing_ok=True)
+        queue.finish(job.key, WORKER, now, state="failed", note=str(problem))
+        _tell_end(connection, job, "failed", str(problem))
+
+
+def _again_delivered(connection: Connection, queue: Queue, job: Job, now: float) -> bool:
+    """Whether nothing is left to run of a claimed job: an earlier run of the CI did, and only what
+    came of it could not be delivered."""
+    if not result_file(queue.runs / job.key).is_file():
+        return False
+    try:
+        _deliver_kept(connection, queue, job, now)
+    except Exception as problem:
+        _give_back(connection, job, problem)(queue)
+    return True
 
 
 def _handle(
@@ -269,6 +291,8 @@ def _claimed(connection: Connection, queue: Queue, now: float) -> list[Job]:
     while (
         record := queue.claim(WORKER, now, slots, CI_LEASE_S, searches=searches < most)
     ) is not None:
+        if _again_delivered(connection, queue, record.job, now):
+            continue
         if _fit(connection, queue, record, now):
             found.append(record.job)
             searches += record.job.kind == "optimize"
@@ -286,6 +310,7 @@ def _fit(connection: Connection, queue: Queue, record: Record, now: float) -> bo
         if record.tries > ATTEMPTS:
             raise InputError(f"{ATTEMPTS} runs of the CI ended without a report.")
         mirror.ensure(forge, job.source_ref, job.source_commit)
+        refuse_in_vain(job, connection)
         tip = connection.tip()
         config = connection.config(tip)
         home = forge.repository()
@@ -362,7 +387,7 @@ def report(
             except Exception as problem:
                 known = isinstance(problem, TEMPORARY)
                 refused = refused or (problem if known else EnvironmentProblem(told(problem)))
-                ends.append(_give_back(connection, job, problem))
+                ends.append(_give_back(connection, job, problem, results / job.key))
                 continue
             today += opened
             sentences.append(f"{job.operator}: {words}")
@@ -388,12 +413,18 @@ def _held(queue: Queue, job: Job) -> None:
         queue.keep(Record(job=job, state="running", created=now, started=now), WORKER)
 
 
-def _give_back(connection: Connection, job: Job, problem: Exception) -> Callable[[Queue], None]:
-    """What to remember of a job whose result the forge did not take; tells when it is given up."""
+def _give_back(
+    connection: Connection, job: Job, problem: Exception, left: Path | None = None
+) -> Callable[[Queue], None]:
+    """What to remember of a job whose result the forge did not take; tells when it is given up.
+
+    `left`: folder of the result, which is kept: it is not searched for again.
+    """
     gone, wait, note = away(problem), asked_wait(problem), told(problem)
 
     def give(queue: Queue) -> None:
         _held(queue, job)
+        _keep_result(queue, job, left)
         if queue.give_back(job.key, WORKER, time.time(), note, away=gone, wait=wait) == "failed":
             _tell_end(connection, job, "failed", note)
 
@@ -412,7 +443,8 @@ def _reported(
         failure = read_failure(folder)
         left = failure is not None or left_file(job, folder).exists()
         head, reason = "The run left no result.", str(problem)
-        if isinstance(problem, NotAllowed):
+        refused = isinstance(problem, NotAllowed)
+        if refused:
             head = "No merge request could be opened."
         else:
             reason = said("no_result", visible(failure.sentence, 500) if failure else problem)
@@ -424,6 +456,8 @@ def _reported(
 
         def fail(queue: Queue) -> None:
             _held(queue, job)
+            if refused:  # `retry` delivers it once that is mended
+                _keep_result(queue, job, folder)
             if again:
                 queue.give_back(job.key, WORKER, time.time(), reason)
             else:
@@ -438,11 +472,19 @@ def _reported(
     return done.note, finish, int(done.opened)
 
 
-def _remember(queue: Queue, job: Job, left: Path, done: Delivered) -> None:
-    if job.kind in ("optimize", "verify"):  # of the others the forge has everything
+def _keep_result(queue: Queue, job: Job, left: Path | None) -> None:
+    """Store the result of a search; of other jobs the forge has everything, or they are short."""
+    if left is None or job.kind not in ("optimize", "verify"):
+        return
+    with suppress(InputError):  # there is none
+        text = read_result(left).model_dump_json()
         folder = queue.runs / job.key
         folder.mkdir(parents=True, exist_ok=True)
-        result_file(folder).write_text(read_result(left).model_dump_json(), encoding="utf-8")
+        result_file(folder).write_text(text, encoding="utf-8")
+
+
+def _remember(queue: Queue, job: Job, left: Path, done: Delivered) -> None:
+    _keep_result(queue, job, left)
     settled(queue, job, done, time.time())
     queue.finish(
         job.key,

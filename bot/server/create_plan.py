@@ -66,10 +66,10 @@ def create_job(work: Work, command: Command, comment: Comment, number: int, issu
         "dry_run": str(command.dry_run),
     }
     return Job(
-        key=job_key(work.connection.name, home.name, folder, blobs, settings),
+        key=job_key(*work.connection.here, folder, blobs, settings),
         kind="create",
         forge=work.connection.name,
-        repository=home.name,
+        repository=work.connection.repository,
         number=number,
         issue=issue,
         operator=folder,

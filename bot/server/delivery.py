@@ -9,9 +9,10 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
+from bot.base.git import GitError
 from bot.base.language import language
 from bot.base.text import visible
 from bot.forge.base import Forge
@@ -27,9 +28,9 @@ from bot.server.comments.posting import answer, close, set_check, tell_run
 from bot.server.comments.wording import concluded, made_comment, said
 from bot.server.created_operator import Made, branch_of, check_made, read_made, submit_made
 from bot.server.measuring import read_measured, tell_measured
-from bot.server.merge_request import SubmitSettings, read_result, submit
+from bot.server.merge_request import SubmitSettings, read_result, slug, submit
 from bot.server.one_item import beside
-from bot.server.own_requests import is_about, is_bots, own_requests
+from bot.server.own_requests import BRANCHES, is_about, is_bots, own_requests
 from ci.model.errors import InputError
 from ci.model.result import Result
 
@@ -82,6 +83,30 @@ def deliver_made(job: Job, made: Made, connection: Connection, opened_today: int
     done = _propose_made(job, made, connection, opened_today)
     tell_run(job, connection.forge, made_comment(job, made.headline, done.note))
     return done
+
+
+def refuse_in_vain(job: Job, connection: Connection) -> None:
+    """Raise InputError when what the job may find could not be proposed, as far as that can be
+    known before it is paid for: no other branch is in the way, and the bot may push.
+
+    Raises ForgeError or GitError when the forge cannot be asked.
+    """
+    if job.kind not in ("optimize", "verify", "create") or job.dry_run or job.from_fork:
+        return
+    forge, name = connection.forge, job.operator.rpartition("/")[2]
+    branch = branch_of(job.operator) if job.kind == "create" else f"{BRANCHES}{slug(name)}/x"
+    for above in PurePosixPath(branch).parents:
+        if above.name and forge.branch_head(above.as_posix()) is not None:
+            raise InputError(said("branch_in_the_way", above.as_posix()))
+    git, refspec = connection.mirror.git, f"{job.source_commit}:refs/heads/{branch}"
+    try:
+        url, login = forge.repository().push_url, forge.credentials()
+        git.run("push", "--quiet", "--dry-run", "--", url, refspec, env=login)
+    except GitError as problem:
+        if problem.away:
+            raise
+        right = FORGES[connection.name].right
+        raise NotAllowed(said("not_allowed", visible(str(problem), 300), right)) from problem
 
 
 def _propose_made(job: Job, made: Made, connection: Connection, opened_today: int) -> Delivered:

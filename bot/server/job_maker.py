@@ -83,12 +83,12 @@ class Work:
     @cached_property
     def refusals(self) -> list[No]:
         """What people here said no to, as of now."""
-        here = (self.connection.name, self.home.name)
-        return refusals(self.records.facts(), *here, time.time())
+        return refusals(self.records.facts(), *self.connection.here, time.time())
 
     def known(self, **match: Any) -> list[Record]:
         """Jobs of this repository that match."""
-        return self.records.jobs(forge=self.connection.name, repository=self.home.name, **match)
+        forge, repository = self.connection.here
+        return self.records.jobs(forge=forge, repository=repository, **match)
 
 
 @dataclass(frozen=True)
@@ -200,9 +200,9 @@ def _job(
         "target": target,
     }
     return Job(
-        key=subject.key(work.connection.name, home.name, settings),
+        key=subject.key(*work.connection.here, settings),
         forge=work.connection.name,
-        repository=home.name,
+        repository=work.connection.repository,
         number=request.number if request else 0,
         operator=folder,
         source_ref=request.head_ref if request else default,

@@ -127,8 +127,13 @@ def sources_key(result: Result) -> str:
 
 def branch_name(result: Result) -> str:
     """`optimize/<op>/<key>`, whose key stands for the operator's place and for its sources."""
-    slug = re.sub(r"[^A-Za-z0-9_-]+", "-", result.operator).strip("-") or "operator"
-    return f"{BRANCHES}{slug}/{operator_mark(result)[:MARK_DIGITS]}{sources_key(result)}"
+    digits = f"{operator_mark(result)[:MARK_DIGITS]}{sources_key(result)}"
+    return f"{BRANCHES}{slug(result.operator)}/{digits}"
+
+
+def slug(operator: str) -> str:
+    """An operator's name as part of a branch's."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", operator).strip("-") or "operator"
 
 
 def title(result: Result, *, conventional: bool = False) -> str:
@@ -189,16 +194,18 @@ class _Place:
     declined: MergeRequest | None
 
 
-def place(result: Result, ours: list[MergeRequest]) -> _Place:
-    """Which branch to use, which open merge request to update, which closed one says no.
+def place(result: Result, ours: list[MergeRequest], target: str) -> _Place:
+    """Which branch to use, which open merge request to update, which ended one says no.
 
-    `ours`: the bot's own merge requests about the operator.
+    `ours`: the bot's own merge requests about the operator. One that was merged into `target` says
+    no, too, when the sources are what they were before: somebody has reverted it.
     """
     opened = next((m for m in reversed(ours) if m.state == "open"), None)
     if opened is not None:
         return _Place(opened.source_branch, opened, None)
-    closed = [m for m in ours if m.state == "closed" and made_from(m, sources_key(result))]
-    return _Place(branch_name(result), None, closed[-1] if closed else None)
+    ended = [m for m in ours if m.state == "closed" or m.target_branch == target]
+    noes = [m for m in ended if made_from(m, sources_key(result))]
+    return _Place(branch_name(result), None, noes[-1] if noes else None)
 
 
 def likeness(one: str, other: str) -> float:
@@ -278,15 +285,16 @@ def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSetting
     existing = list(forge.merge_requests())
     own = [m for m in existing if is_bots(m, forge, (BRANCHES,))]
     ours = [m for m in own if is_about(m, result.operator_path)]
-    placed = place(result, ours)
+    placed = place(result, ours, target)
     declined, what = placed.declined, "for these sources"
     if declined is None and placed.existing is None and not settings.again:
         declined, what = refused_alike(result, forge, ours), "with much the same change"
     if declined is not None and not settings.again:
+        end = "merged and reverted" if declined.state == "merged" else "closed without merging"
         return Submission(
             action="declined",
-            reason=f"Merge request {declined.number} {what} was closed without"
-            " merging; give --again to propose it once more.",
+            reason=f"Merge request {declined.number} {what} was {end}; give --again to propose it"
+            " once more.",
             branch=placed.branch,
             merge_request=declined,
         )

@@ -51,7 +51,8 @@ def allowance_fact(work: Work, request: MergeRequest) -> str:
 
     No comment tells: people can edit the bot's, and other jobs of a CI may share its account.
     """
-    return f"allowed {work.connection.name} {work.home.name} {request.number} {request.head}"
+    forge, repository = work.connection.here
+    return f"allowed {forge} {repository} {request.number} {request.head}"
 
 
 def plan(event: Event, connection: Connection, records: Records) -> Plan:
@@ -148,7 +149,7 @@ def _ticked(work: Work) -> Plan:
         return Plan(note="no box is ticked")
     if not _may_ask(work, person):
         return Plan(refresh=True, note=f"{person} has no {work.config.permission} permission")
-    here = (work.connection.name, work.home.name)
+    here = work.connection.here
     of = {action: [t.what for t in found if t.action == action] for action, _ in found}
     facts = [no_to(folder, person).fact(*here) for folder in of.get("never", ())]
     facts += [no_to(folder, person).withdrawn(*here) for folder in of.get("again", ())]
@@ -292,7 +293,8 @@ def _again(work: Work, run: str, own: Sequence[Record]) -> tuple[tuple[str, ...]
     if run and record is None:
         return (), said("unknown_run", run)
     asked = own if record is None else [record]
-    found = [r for r in asked if r.state in ("failed", "cancelled")]
+    pausing = [r for r in asked if r.state == "queued" and r.attempts]
+    found = [r for r in asked if r.state in ("failed", "cancelled")] + pausing
     if not found:
         return (), said("nothing_to_retry", record)
     return tuple(r.job.key for r in found), said("retried", found)
@@ -301,7 +303,7 @@ def _again(work: Work, run: str, own: Sequence[Record]) -> tuple[tuple[str, ...]
 def _record(work: Work, run: str) -> Record | None:
     """The run of that name, when it is one of this repository."""
     record = work.records.get(run)
-    here = (work.connection.name, work.home.name)
+    here = work.connection.here
     if record is None or (record.job.forge, record.job.repository) != here:
         return None
     return record
@@ -391,7 +393,7 @@ def _ignore(
         )
     kind: Kind = "operator" if command.idea is None else "idea"
     noes = [No(kind, what, command.until, comment.author) for what in named]
-    here = (work.connection.name, work.home.name)
+    here = work.connection.here
     if command.action == "unignore":
         facts = tuple(no.withdrawn(*here) for no in noes)
         words = [said("no_longer_ignored", no) for no in noes]
@@ -473,7 +475,9 @@ def _merge_request(work: Work) -> Plan:
     if triggers.merge_request:
         searches, more = make_jobs(work, head, folders, Command(action="optimize"), request)
         jobs, words = [*jobs, *searches], [*words, *more]
-    return Plan(jobs=tuple(jobs), cancelled=stale, note="; ".join(words))
+    known = [r for job in jobs if (r := work.records.get(job.key)) is not None]
+    back = tuple(r.job.key for r in known if r.state == "cancelled" and event.action != "opened")
+    return Plan(jobs=tuple(jobs), cancelled=stale, retried=back, note="; ".join(words))
 
 
 def _stale(work: Work, request: MergeRequest) -> tuple[int, ...]:

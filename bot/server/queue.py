@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic import ValidationError
 
@@ -40,7 +40,7 @@ KEEP_EVENTS_S: Final = 30 * 86400.0
 _UNREADABLE: Final = "It was made by another version of the bot and cannot be read."
 _COLUMNS: Final = (
     "body, state, attempts, outages, cancel, created, started, finished, note, comment_id,"
-    " merge_request, speedup, progress, lease_until"
+    " merge_request, speedup, progress, lease_until, not_before"
 )
 
 
@@ -60,6 +60,16 @@ _AT_WORK: Final = (
     " OR (o.state = 'queued' AND json_extract(o.body, '$.kind') = 'verify'))"
 )
 _HELD: Final = "key = ? AND worker = ? AND state IN ('running', 'delivering')"
+
+
+class Waiting(NamedTuple):
+    """An event that is to be handled."""
+
+    event: Event
+    attempts: int
+    """How often that was tried."""
+    not_before: float = 0.0
+    """Unix time before which it is not tried again."""
 
 
 class Queue(QueueFile):
@@ -140,17 +150,20 @@ class Queue(QueueFile):
             )
         return not last
 
-    def waiting_events(self) -> list[tuple[Event, int]]:
-        """Events that are to be handled, oldest first, with how often that was tried."""
+    def waiting_events(self) -> list[Waiting]:
+        """Events that are to be handled, oldest first."""
         rows = self._connect().execute(
-            "SELECT body, attempts FROM events WHERE state = 'new' ORDER BY id"
+            "SELECT body, attempts, not_before FROM events WHERE state = 'new' ORDER BY id"
         )
-        return [(Event.model_validate_json(body), int(attempts)) for body, attempts in rows]
+        return [Waiting(Event.model_validate_json(body), *rest) for body, *rest in rows]
 
-    def keep_event(self, event: Event, attempts: int) -> None:
-        """Store an event that was tried so often before."""
+    def keep_event(self, event: Event, attempts: int, not_before: float = 0.0) -> None:
+        """Store an event that waits: see `Waiting`."""
         if self.receive(event, 0.0):
-            self._write("UPDATE events SET attempts = ? WHERE id = last_insert_rowid()", attempts)
+            self._write(
+                "UPDATE events SET attempts = ?, not_before = ? WHERE id = last_insert_rowid()",
+                *(attempts, not_before),
+            )
 
     # Jobs
 
@@ -460,12 +473,12 @@ def _drop_searches(
 
 
 def _retry(db: sqlite3.Connection, key: str, now: float) -> None:
-    """Queue again what failed or was cancelled: a person waits for it."""
+    """Queue again what failed, was cancelled or pauses after a failure: a person waits for it."""
     db.execute(
         "UPDATE jobs SET state = 'queued', attempts = 0, outages = 0, cancel = 0, not_before = 0,"
         " worker = '', lease_until = 0, finished = 0, note = '', created = ?,"
         " body = json_set(body, '$.priority', ?)"
-        " WHERE key = ? AND state IN ('failed', 'cancelled')",
+        " WHERE key = ? AND state IN ('failed', 'cancelled', 'queued')",
         (now, ASKED, key),
     )
 

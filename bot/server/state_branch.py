@@ -29,13 +29,12 @@ from typing import Final, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from bot.base.git import GitError
-from bot.events.model import Event
 from bot.report import RESULT
 from bot.repository.commit_style import CommitStyle
 from bot.repository.connection import Connection
 from bot.repository.job import ENDED, Record
 from bot.repository.mirror import Commit
-from bot.server.queue import Queue
+from bot.server.queue import Queue, Waiting
 from bot.server.refused import PREFIX
 from ci.model.errors import InputError
 from experience.bank.tuple import ExperienceTuple
@@ -63,7 +62,9 @@ _LARGEST: Final = {
     BANK: 20_000_000,
 }
 # Jobs of the CI that change the branch at once wait for each other so often.
-_TRIES: Final = 8
+_TRIES: Final = 16
+# Most seconds before the second try; before the third twice as many, and so on.
+_PAUSE_S: Final = 0.3
 _README: Final = """\
 # What ascendopt remembers
 
@@ -78,8 +79,8 @@ include:
 """
 _FACTS: Final = TypeAdapter(dict[str, object])
 _LIST: Final = TypeAdapter(list[object])
-_EVENT: Final = TypeAdapter(tuple[Event, int])
-_EVENTS: Final = TypeAdapter(list[tuple[Event, int]])
+_EVENT: Final = TypeAdapter(Waiting)
+_EVENTS: Final = TypeAdapter(list[Waiting])
 
 Made = TypeVar("Made")
 
@@ -117,13 +118,20 @@ class StateBranch:
                 self._connection.forge.push(self._git, self._commit(files), STATE_BRANCH, head)
                 return made
             except GitError as problem:
+                words = f"The branch {STATE_BRANCH}, in which the bot remembers its runs, cannot"
+                if problem.away:
+                    raise InputError(f"{words} be pushed now: {problem}.") from problem
+                if (self._connection.forge.branch_head(STATE_BRANCH) or "") == head:
+                    raise InputError(
+                        f"{words} be pushed ({problem}): the token needs write access to the"
+                        " repository's contents, and no rule may protect that branch from the bot."
+                    ) from problem
                 if attempt == _TRIES:
                     raise InputError(
-                        f"The branch {STATE_BRANCH}, in which the bot remembers its runs, cannot"
-                        f" be pushed ({problem}): the token needs write access to the repository's"
-                        " contents, and no rule may protect that branch from the bot."
+                        f"{words} be stored: other runs of the CI changed it {_TRIES} times"
+                        " meanwhile. The next run does what this one could not."
                     ) from problem
-                time.sleep(random.uniform(0, 0.2 * attempt))
+                time.sleep(random.uniform(0, _PAUSE_S * attempt))
         raise AssertionError("the last try returns or raises")
 
     # Reading
@@ -183,8 +191,8 @@ class StateBranch:
             files["events.json"] = _EVENTS.dump_json(events).decode() + "\n"
         files |= {f"jobs/{r.job.key}.json": _pretty(r.model_dump(mode="json")) for r in kept}
         with_result = [r for r in kept if (queue.runs / r.job.key / RESULT).is_file()]
-        # A merge request may be merged, and teach, long after; what waits is not proposed yet.
-        with_result.sort(key=lambda r: (r.state != "waiting", not r.merge_request))
+        # A merge request may be merged, and teach, long after; what is not done is to be proposed.
+        with_result.sort(key=lambda r: (r.state == "done", not r.merge_request))
         for record in with_result[:KEEP_RESULTS]:
             text = (queue.runs / record.job.key / RESULT).read_text(encoding="utf-8")
             if len(text) <= _LARGEST["results"]:

@@ -26,7 +26,7 @@ from bot.repository.connection import Connection
 from bot.repository.job import Job, Record, State
 from bot.server.comments.posting import TEMPORARY, asked_wait, away, set_check, tell_run
 from bot.server.comments.wording import failed, running, waiting
-from bot.server.delivery import DAY_S, hand_in
+from bot.server.delivery import DAY_S, hand_in, refuse_in_vain
 from bot.server.one_item import told
 from bot.server.places import settled
 from bot.server.queue import LEASE_S, Queue
@@ -121,6 +121,7 @@ class Worker:
         forge, mirror = connection.forge, connection.mirror
         mirror.ensure(forge, job.source_ref, job.source_commit)
         mirror.ensure(forge, job.judge_ref, job.judge_commit)
+        refuse_in_vain(job, connection)
         out.mkdir(parents=True, exist_ok=True)
         (out / JOB_FILE).write_text(job.model_dump_json(indent=2), encoding="utf-8")
         self._tell(job, connection, running(job, ""))

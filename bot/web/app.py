@@ -23,7 +23,9 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from bot.base.secret import Token, as_of_now
+from bot.base.text import visible
 from bot.events import Event, EventError, SignatureError, receive
+from bot.forge.kinds import identity
 from bot.server.comments.event_text import talk
 from bot.server.queue import Queue
 from bot.web.dashboard import Dashboard
@@ -62,6 +64,7 @@ def make_app(
     answer 503, a sentence each.
     """
     metrics = Metrics(queue)
+    served = {identity(*one) for one in repositories}
     bodies, backlog = _Bodies(), Backlog(queue)
 
     async def webhook(request: Request) -> Response:
@@ -83,8 +86,11 @@ def make_app(
         except EventError as problem:
             metrics.delivery(forge=forge, outcome="unreadable")
             return JSONResponse({"error": str(problem)}, 400)
-        served = (forge, event.repository) in repositories
-        if event.kind == "other" or talk(event) or not served:
+        is_served = identity(forge, event.repository) in served
+        if not is_served:
+            named = visible(event.repository, 200) or "no repository"
+            LOG.info("a delivery of %s is about %s, which is not served", forge, named)
+        if event.kind == "other" or talk(event) or not is_served:
             metrics.delivery(forge=forge, outcome="ignored")
             return JSONResponse({"accepted": False, "reason": "nothing the bot acts on"}, 202)
         try:

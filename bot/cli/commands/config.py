@@ -10,7 +10,7 @@ from typing import Any
 import click
 from pydantic import Field
 
-from bot.base.git import Git
+from bot.base.git import Git, GitError
 from bot.base.text import visible
 from bot.cli.options import build, json_option, options
 from bot.repository.config import FILE, RepositoryConfig, config_problems, parse_config
@@ -90,7 +90,13 @@ def simulate(repository: Path, as_json: bool, **given: Any) -> None:
         if commit is None:
             raise InputError(f"{repository} has no commit {name}.")
     assert judge is not None and head is not None
-    fork = git.run("merge-base", judge, head).strip()
+    try:
+        fork = git.run("merge-base", judge, head).strip()
+    except GitError:
+        raise InputError(
+            f"{base} and {chosen.head} have no commit in common here. Is the clone shallow? Then:"
+            " git fetch --unshallow"
+        ) from None
     rows = simulated(git, judge, fork, head, parse_config(git.show(judge, FILE)))
     if as_json:
         operators = [row.model_dump() for row in rows]

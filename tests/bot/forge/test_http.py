@@ -6,7 +6,7 @@ from email.utils import formatdate
 import pytest
 import requests
 
-from bot.forge.http import Answer, rate_limit_of, refusal, unreachable
+from bot.forge.http import UNSAID_S, Answer, rate_limit_of, refusal, unreachable
 
 # Far enough for the slowest machine.
 LATER = str(int(time.time()) + 7200)
@@ -42,8 +42,8 @@ def test_the_wait_is_what_the_forge_asks(headers: dict[str, str], low: int, high
     assert low <= found <= high
 
 
-def test_a_limit_without_a_time_leaves_the_wait_to_us() -> None:
-    assert refusal("GitHub", "it", 429, "", {"Retry-After": "soon"}, "t").retry_after is None
+def test_a_limit_without_a_time_lasts_a_minute() -> None:
+    assert refusal("GitHub", "it", 429, "", {"Retry-After": "soon"}, "t").retry_after == UNSAID_S
 
 
 def test_a_hostile_message_is_one_line_without_the_token() -> None:

@@ -40,6 +40,13 @@ def test_it_gives_up_after_some_attempts() -> None:
     assert call.calls == ATTEMPTS
 
 
+def test_it_does_not_sleep_longer_than_that_in_all() -> None:
+    slept: list[float] = []
+    with pytest.raises(ForgeError):
+        patiently(Failing(9, "rate_limited", LONGEST_WAIT_S * 0.6), sleep=slept.append)
+    assert len(slept) == 1
+
+
 def test_it_does_not_sleep_through_a_long_limit() -> None:
     call = Failing(1, "rate_limited", LONGEST_WAIT_S + 1)
     with pytest.raises(ForgeError):

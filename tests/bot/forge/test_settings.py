@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,40 @@ from tests.bot.make import git
     ],
 )
 def test_an_address_tells_server_and_repository(url: str, expected: Remote | None) -> None:
+    assert parse_remote(url) == expected
+
+
+SSH = """
+Host github.com-work work-hub
+  HostName github.com
+Host lab
+  HostName gitlab.example.org
+Host gitlab.example.com
+  HostName ssh-of-gitlab.example.com
+"""
+
+
+@pytest.mark.skipif(shutil.which("ssh") is None, reason="needs ssh")
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("git@github.com-work:a/b.git", Remote("https://github.com", "a/b")),
+        ("work-hub:a/b", Remote("https://github.com", "a/b")),
+        ("ssh://git@ssh.github.com:443/a/b.git", Remote("https://github.com", "a/b")),
+        ("ssh://git@altssh.gitlab.com:443/a/b", Remote("https://gitlab.com", "a/b")),
+        ("lab:a/b", Remote("https://gitlab.example.org", "a/b")),
+        ("git@gitlab.example.com:a/b", Remote("https://gitlab.example.com", "a/b")),
+        ("-oProxyCommand=x:a/b", Remote("https://-oProxyCommand=x", "a/b")),
+    ],
+)
+def test_a_host_of_ssh_is_the_server_that_a_persons_settings_say(
+    url: str, expected: Remote, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "config").write_text(SSH)
+    ssh = tmp_path / "ssh"
+    ssh.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {tmp_path}/config "$@"\n')
+    ssh.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     assert parse_remote(url) == expected
 
 

@@ -6,7 +6,9 @@ The forge is a real bare repository; results are made up, as in test_delivery.
 from __future__ import annotations
 
 import hashlib
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from bot.forge.local import LocalForge
 from bot.repository.job import Job
 from bot.server import ci_mode
 from bot.server.ci_mode import plan_event, report, state_of
+from bot.server.delivery import NotAllowed, refuse_in_vain
 from bot.server.plan_folder import planned
 from bot.server.queue import ATTEMPTS
 from bot.server.run_job import result_file
@@ -25,7 +28,15 @@ from bot.server.state_branch import STATE_BRANCH
 from ci.model.errors import InputError
 from tests.bot.make import OPERATOR_PATH, git, result
 from tests.bot.operator_repository import KERNEL, Repository
-from tests.bot.server.ci_runs import SCALE_ADD, Ci, asked, failed, last_answer, the_merge_request
+from tests.bot.server.ci_runs import (
+    SCALE_ADD,
+    Ci,
+    asked,
+    failed,
+    last_answer,
+    store,
+    the_merge_request,
+)
 
 # Defect 3: what was done is known under the next command
 
@@ -112,7 +123,8 @@ def _later(ci: Ci, job: Job, **standing: object) -> None:
     """As if the pause of a job were over, or what `standing` says."""
     with state_of(ci.connection()) as state:
         record = ci.records()[job.key]
-        state.change(lambda queue: queue.keep(record.model_copy(update=standing), ""))
+        over = {"not_before": 0.0, **standing}
+        state.change(lambda queue: queue.keep(record.model_copy(update=over), ""))
 
 
 def test_a_run_of_the_ci_that_never_reports_loses_nothing(ci: Ci) -> None:
@@ -258,23 +270,26 @@ def test_a_command_that_was_handled_is_not_found_again_by_the_follow_up(ci: Ci) 
     assert ci.records()[job.key].state == "running"
 
 
-def test_a_job_outlives_an_outage_that_its_report_met(
+def _away(*words: object, **more: object) -> None:
+    raise ForgeError("The forge is out of order.", "unavailable", retry_after=300.0)
+
+
+def test_what_was_found_outlives_an_outage_that_its_report_met_and_is_not_searched_again(
     ci: Ci, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, job = asked(ci)
-    out = ForgeError("The forge is out of order.", kind="unavailable")
-
-    def away(*words: object) -> None:
-        raise out
-
     with monkeypatch.context() as patch:
-        patch.setattr(ci_mode, "hand_in", away)
+        patch.setattr(ci_mode, "hand_in", _away)
+        with pytest.raises(ForgeError, match="out of order"):
+            ci.report(job, result())
         for _ in range(ATTEMPTS + 1):
-            with pytest.raises(ForgeError, match="out of order"):
-                ci.report(job, result())
+            before = time.time()
             _later(ci, job)
-            assert [j.key for j in ci.follow_up()] == [job.key]
-    ci.report(job, result())
+            assert ci.follow_up() == []
+            assert ci.records()[job.key].not_before >= before + 300
+    assert ci.follow_up() == [] and ci.records()[job.key].state == "queued", "the forge said when"
+    _later(ci, job)
+    assert ci.follow_up() == []
     assert ci.records()[job.key].merge_request == the_merge_request(ci).number
 
 
@@ -287,12 +302,12 @@ def test_what_the_forge_refuses_each_time_is_given_up_and_said_to_be_so(
         raise ForgeError("The forge says no.", "refused")
 
     monkeypatch.setattr(ci_mode, "hand_in", refuse)
-    for _ in range(ATTEMPTS):
+    with pytest.raises(ForgeError, match="says no"):
+        ci.report(job, result())
+    for _ in range(ATTEMPTS - 1):
         assert "`/optimize retry" not in ci.answers(number)
-        with pytest.raises(ForgeError, match="says no"):
-            ci.report(job, result())
         _later(ci, job)
-        ci.follow_up()
+        assert ci.follow_up() == []
     assert "The forge says no." in ci.answers(number)
     assert f"`/optimize retry {job.run}`" in ci.answers(number)
 
@@ -315,22 +330,69 @@ def test_a_right_that_is_missing_ends_in_a_comment_that_names_it_and_can_be_retr
         in said
     )
     assert "left no result" not in said
-    assert ci.write(number, f"/optimize retry {job.run}") == [job]
-    ci.report(job, result())
+    assert ci.write(number, f"/optimize retry {job.run}") == [], "what was found is kept"
     assert ci.records()[job.key].merge_request == the_merge_request(ci).number
 
 
-def test_an_event_outlives_an_outage_of_the_forge(ci: Ci, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("branch", ["optimize", "optimize/scale_add"])
+def test_a_branch_in_the_way_is_named_before_a_search_is_paid_for(ci: Ci, branch: str) -> None:
+    request = ci.ops.request({"README.md": "about scale_add\n"})
+    git(ci.ops.checkout, "push", "-q", "origin", f"main:refs/heads/{branch}")
+    assert ci.write(request.number, "/optimize op=scale_add") == []
+    words = ci.answers(request.number).replace("\\", "")
+    assert f"A branch is named '{branch}'" in words
+    git(ci.ops.checkout, "push", "-q", "origin", f":refs/heads/{branch}")
+    assert len(ci.write(request.number, "/optimize retry")) == 1
+
+
+class _ReadsOnly(BaseHTTPRequestHandler):
+    """Takes no push."""
+
+    def do_GET(self) -> None:
+        self.send_error(403)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def test_a_token_that_may_not_push_is_told_before_a_search_is_paid_for(
+    ci: Ci, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number, job = asked(ci)
+    with ThreadingHTTPServer(("127.0.0.1", 0), _ReadsOnly) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        connection, home = ci.connection(), ci.ops.bot.repository()
+        connection.mirror.ensure(connection.forge, job.source_ref, job.source_commit)
+        url = f"http://127.0.0.1:{server.server_port}/team/ops.git"
+        far = home.model_copy(update={"push_url": url})
+        monkeypatch.setattr(LocalForge, "repository", lambda forge: far)
+        with pytest.raises(NotAllowed, match=r"403.*Missing permission: write or admin"):
+            refuse_in_vain(job, connection)
+        refuse_in_vain(job.model_copy(update={"dry_run": True}), connection)
+        server.shutdown()
+
+
+def test_a_kept_result_that_is_not_of_its_job_is_reported_once_and_searched_again(ci: Ci) -> None:
+    number, job = asked(ci)
+    failed(ci, job)
+    made = result(run="another", base_commit=job.source_commit).model_dump_json()
+    store(ci.ops, {f"results/{job.key}.json": made})
+    assert ci.write(number, f"/optimize retry {job.run}") == []
+    assert "The result is not of this job" in ci.answers(number)
+    assert [j.key for j in ci.write(number, f"/optimize retry {job.run}")] == [job.key]
+
+
+def test_an_event_outlives_an_outage_of_the_forge_and_waits_as_long_as_it_asks(
+    ci: Ci, monkeypatch: pytest.MonkeyPatch
+) -> None:
     number, _ = asked(ci)
-    out = ForgeError("The forge is out of order.", kind="unavailable")
-
-    def away(*words: object) -> None:
-        raise out
-
+    now = time.time()
     with monkeypatch.context() as patch:
-        patch.setattr(ci_mode, "plan", away)
+        patch.setattr(ci_mode, "plan", _away)
         with pytest.raises(InputError, match="out of order. The event is kept"):
             ci.write(number, "/optimize op=scale")
+    assert ci.plan(ci.ops.event(kind="other")) == []
+    monkeypatch.setattr(ci_mode.time, "time", lambda: now + 400)
     assert [j.operator for j in ci.plan(ci.ops.event(kind="other"))] == ["src/math/scale"]
 
 

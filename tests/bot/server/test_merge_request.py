@@ -184,6 +184,22 @@ def test_a_closed_one_is_a_no_until_asked_again(made: Result, checkout: Path) ->
     assert states == ["closed", "open"]
 
 
+def test_one_that_was_merged_and_reverted_is_a_no(made: Result, checkout: Path) -> None:
+    done = hand_in(made, checkout)
+    git(checkout, "fetch", "-q", "origin", done.branch)
+    git(checkout, "merge", "-q", "--no-ff", "-m", "Merge", "FETCH_HEAD")
+    git(checkout, "push", "-q", "origin", "main")
+    assert [m.state for m in LocalForge.of_remote(checkout, "origin").merge_requests()] == [
+        "merged"
+    ]
+    git(checkout, "revert", "--no-edit", "-m", "1", "HEAD")
+    git(checkout, "push", "-q", "origin", "main")
+    declined = hand_in(made, checkout)
+    assert declined.action == "declined" and "was merged and reverted" in declined.reason
+    git(checkout, "push", "-q", "origin", "main:refs/heads/release")
+    assert hand_in(made, checkout, target="release").action == "opened", "it never had it"
+
+
 def test_a_no_ends_when_the_sources_change(made: Result) -> None:
     changed = made.base_hashes | {TILING: "0" * 64}
     assert branch_name(made) != branch_name(made.model_copy(update={"base_hashes": changed}))

@@ -286,7 +286,7 @@ def test_an_event_that_meets_a_defect_is_kept_and_the_next_is_handled(
     for number in (1, 2):
         ops.queue.receive(ops.event(kind="merge_request", number=number), 0)
     assert bot.plan_one() and bot.plan_one()
-    assert [e.number for e, _ in ops.queue.waiting_events()] == [1]
+    assert [one.event.number for one in ops.queue.waiting_events()] == [1]
     with sqlite3.connect(ops.folder / "data" / "queue.sqlite") as db:
         (note,) = db.execute("SELECT note FROM events WHERE id = 1").fetchone()
     assert note == DEFECT

@@ -336,6 +336,27 @@ def test_drafts_and_bots_start_nothing(tmp_path: Path) -> None:
     assert not changed(ops, robot.number).jobs
 
 
+@pytest.mark.parametrize("way", ["closed", "another head"])
+def test_a_merge_request_that_is_as_it_was_again_is_worked_on_again(
+    tmp_path: Path, way: str
+) -> None:
+    ops = operator_repository(tmp_path, "triggers: {merge_request: true}\n")
+    request = ops.request()
+    carry(ops, changed(ops, request.number))
+    first = {r.job.key for r in ops.queue.jobs()}
+    if way == "closed":
+        ops.queue.event_done(0, 1, cancelled=[("local", ops.name, request.number)])
+        carry(ops, changed(ops, request.number, "reopened"))
+    else:
+        head = git(ops.checkout, "rev-parse", "feature")
+        ops.commit("feature", {KERNEL: "int newer;\n"})
+        carry(ops, changed(ops, request.number, "updated"))
+        assert {r.state for r in ops.queue.jobs() if r.job.key in first} == {"cancelled"}
+        git(ops.checkout, "push", "-q", "--force", "origin", f"{head}:refs/heads/feature")
+        carry(ops, changed(ops, request.number, "updated"))
+    assert {r.job.key for r in ops.queue.jobs(states=("queued",))} == first
+
+
 def test_a_new_head_stops_the_work_on_the_old_one(tmp_path: Path) -> None:
     ops = operator_repository(tmp_path, "triggers: {merge_request: true}\n")
     request = ops.request()

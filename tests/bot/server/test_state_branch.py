@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from bot.base.git import Git
+from bot.forge.local import LocalForge
 from bot.repository.job import Record
 from bot.server.ci_mode import state_of
 from bot.server.state_branch import KEEP_ENDED, STATE_BRANCH
@@ -112,10 +114,31 @@ def test_a_judge_that_is_not_of_the_default_branch_is_not_taken(ci: Ci) -> None:
 def test_a_branch_that_cannot_be_pushed_is_said_to_be_so(
     ci: Ci, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.server.state_branch._TRIES", 1)
+    slept: list[float] = []
+    monkeypatch.setattr("bot.server.state_branch.time.sleep", slept.append)
     hook = ci.ops.folder / "ops.git" / "hooks" / "pre-receive"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\necho protected >&2\nexit 1\n")
     hook.chmod(0o755)
     with pytest.raises(InputError, match="the token needs write access"):
         ci.plan(ci.ops.event(kind="other"))
+    assert not slept, "it is no race"
+
+
+def test_a_branch_that_others_change_all_the_time_is_said_to_be_so(
+    ci: Ci, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.server.state_branch._PAUSE_S", 0.0)
+    monkeypatch.setattr("bot.server.state_branch._TRIES", 2)
+    made, real = list[str](), LocalForge.push
+
+    def raced(forge: LocalForge, mirror: Git, commit: str, branch: str, expected: str) -> None:
+        made.append(ci.ops.commit(f"other-{len(made)}", {"x": str(len(made))}))
+        other = f"+refs/heads/other-{len(made) - 1}:refs/heads/{branch}"
+        git(ci.ops.checkout, "push", "-q", "origin", other)
+        real(forge, mirror, commit, branch, expected)
+
+    monkeypatch.setattr(LocalForge, "push", raced)
+    with pytest.raises(InputError, match="other runs of the CI changed it 2 times"):
+        ci.plan(ci.ops.event(kind="other"))
+    assert len(made) == 2

@@ -270,6 +270,16 @@ def test_a_remote_that_the_clone_noted_nothing_of_is_asked(
     assert "does not say what its default branch is" in capsys.readouterr().err
 
 
+def test_two_commits_that_have_none_in_common_are_told_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ops = checkout(tmp_path, PLACES["github"][0], "trunk")
+    (head, tree) = (git(ops, "rev-parse", name) for name in ("HEAD", "HEAD^{tree}"))
+    other = git(ops, "commit-tree", tree, "-m", "Alone")
+    assert run(["config", "simulate", str(ops), "--base", head, "--head", other]) == 2
+    assert "git fetch --unshallow" in capsys.readouterr().err
+
+
 def test_workloads_are_derived_where_they_are_wanted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

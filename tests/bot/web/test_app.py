@@ -100,9 +100,17 @@ def test_a_bad_signature_is_refused_and_nothing_is_stored(
     assert bench.queue.counts()["events"] == {}
 
 
-def test_a_repository_that_is_not_served_is_not_stored(bench: Bench, server: Server) -> None:
+def test_a_repositorys_name_in_other_letters_is_served(bench: Bench, server: Server) -> None:
+    assert deliver(server, comment("Team/OPS")).json() == {"accepted": True}
+
+
+def test_a_repository_that_is_not_served_is_not_stored_and_the_log_says_so(
+    bench: Bench, server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
     answer = deliver(server, comment("other/ops"))
     assert answer.status == 202 and answer.json()["accepted"] is False
+    assert "github is about other/ops, which is not served" in caplog.text
     assert bench.queue.counts()["events"] == {}
 
 

@@ -1,0 +1,45 @@
+"""Which server a host of an ssh address is: people give theirs other names in ssh's settings."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from typing import Final
+
+from bot.forge.kinds import forge_of_host
+
+_HOST: Final = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
+_SECONDS: Final = 10
+
+
+def web_server(host: str) -> str:
+    """Web address of the server that ssh reaches as `host`.
+
+    A host that leads to a public forge is that forge, as `github.com-work` and the hosts for port
+    443 are. Of others, one without a dot is a name of ssh's settings; a server of one's own
+    may have another name for ssh than for its pages, so any other stays as it is.
+    """
+    real = _real(host)
+    kind = forge_of_host(real) or forge_of_host(host)
+    if kind is not None:
+        return kind.home
+    return f"https://{host if '.' in host else real}"
+
+
+def _real(host: str) -> str:
+    """The host that the person's settings of ssh give for `host`; itself without any."""
+    if not _HOST.fullmatch(host):
+        return host
+    try:
+        said = subprocess.run(
+            ["ssh", "-G", "--", host],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return host
+    found = re.search(r"^hostname (\S+)$", said, re.MULTILINE)
+    return found[1] if found and _HOST.fullmatch(found[1]) else host
