@@ -53,8 +53,12 @@ class _Check:
         return self.standard.workload.seeds[0]
 
     @property
+    def elapsed(self) -> float:
+        return time.monotonic() - self.started
+
+    @property
     def late(self) -> bool:
-        return time.monotonic() - self.started > self.settings.seconds
+        return self.elapsed > self.settings.seconds
 
     def own(self) -> None:
         """The workload's cases."""
@@ -83,7 +87,12 @@ class _Check:
             return
         self.say("varied cases")
         workload = standard.workload.model_copy(update={"cases": tuple(passing)})
-        tier = dataclasses.replace(WIDE, most_cases=self.settings.varied)
+        tier = dataclasses.replace(
+            WIDE,
+            most_cases=self.settings.varied,
+            most_regimes=self.settings.varied // 2,
+            late=lambda: self.elapsed > self.settings.seconds / 2,
+        )
         swept = sweep(dataclasses.replace(standard, workload=workload), {}, tier)
         self.varied = swept.counts
         for family, before in swept.cases:
@@ -100,6 +109,8 @@ class _Check:
                 loose = family in ROUNDING
                 self.findings.launched(taken, self.seed, family, rounding=loose)
                 self.launched.append((family, case))
+        if tier.late():
+            self.notes.append("Half of the time is up: fewer cases were varied.")
         if swept.untaken:
             self.notes.append(f"Not varied: {', '.join(swept.untaken)}.")
 
