@@ -15,6 +15,7 @@ from typing import TypeAlias
 from ci.backend.base import Build
 from ci.backend.sim import SimulatorBackend
 from ci.judge.check.findings import Findings
+from ci.judge.check.host_state import unsteady
 from ci.judge.gate_subject import Standard
 from ci.judge.launch_record import Launched, launch_once
 from ci.judge.varied.lengths import Empty
@@ -72,6 +73,13 @@ class _Check:
                 if found.outcome in ALWAYS:
                     break
             self.launched.append(("", case))
+        for name in unsteady(self.standard, [case for _, case in self.launched]):
+            self.findings.together(
+                "host_state",
+                Place(case=name),
+                "The host tiling decides otherwise when it is called again, in another order or in"
+                " another process: it keeps something between calls or reads what nothing set.",
+            )
 
     def vary(self) -> None:
         """Cases that are made from those that pass."""
