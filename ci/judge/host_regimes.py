@@ -79,7 +79,11 @@ class Trier(Protocol):
     """What may be launched, and what the unmodified operator makes of it."""
 
     most: float
+    most_regimes: int
     workload: Workload
+
+    def late(self) -> bool:
+        """Whether no further case is to be begun."""
 
     def takes(self, case: WorkloadCase, most: float | None = None) -> bool:
         """Whether the unmodified operator passes a case of up to `most` elements."""
@@ -101,6 +105,8 @@ def cover(regimes: Regimes, trier: Trier, large_seconds: float) -> Covered:
     own = {case.name for case in trier.workload.cases}
     most = max([trier.most, *map(elements, trier.workload.cases)])
     for regime, cases in sorted(regimes.items(), key=lambda one: elements(one[1][0])):
+        if trier.late() or len(found.tried) >= trier.most_regimes:
+            break
         for case in rungs(cases):
             large = elements(case) > trier.most
             if case.name not in own and large:

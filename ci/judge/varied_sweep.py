@@ -6,7 +6,7 @@ lines. To vary something else: a `Family` in `ci/judge/varied`, its place in a t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
@@ -49,6 +49,11 @@ WORK_A_SECOND = 3e6
 """Cycles times cores that are simulated in a second, about."""
 
 
+def never() -> bool:
+    """False."""
+    return False
+
+
 @dataclass(frozen=True)
 class Tier:
     """How far the cases of a workload are varied."""
@@ -70,6 +75,10 @@ class Tier:
 
     0: regimes are only asked for where the workload's own cases are too large to be varied, and
     rough ones: of each dtype, tiling key and share of the cores one case."""
+    most_regimes: int = 1 << 30
+    """Most regimes of the host side of which a case is tried."""
+    late: Callable[[], bool] = never
+    """Whether no further case is to be begun."""
     own: float = 1.0
     """How many times larger a case at a number of the candidate's changed lines may be: what is
     meant for large tensors can only be seen on one."""
@@ -136,7 +145,7 @@ def sweep(standard: Standard, files: dict[str, str], tier: Tier) -> Sweep:
             continue
         most_elements = judge.most_own if mine else judge.most_larger if large else judge.most
         for case in ladder:
-            if _identity(case) in seen:
+            if _identity(case) in seen or tier.late():
                 break
             if judge.takes(case, most_elements):
                 seen.add(_identity(case))
@@ -163,7 +172,7 @@ def sweep(standard: Standard, files: dict[str, str], tier: Tier) -> Sweep:
         spent = work > tier.all_work * (1 if count >= LEAST_VARIED else 2)
         own = found.turned_down.get(OwnThresholds.name)
         declined = found.declined - (own.refused + own.wrong if own else 0)
-        if count >= most or spent or declined > MOST_REFUSED:
+        if count >= most or spent or declined > MOST_REFUSED or tier.late():
             break
     if judge.least_costly is not None and len(found.cases) < most:
         found.turn_down("other dimension").too_costly(judge.seconds(judge.least_costly))
@@ -219,6 +228,8 @@ class Taker:
         """Most elements of a case that takes one of the candidate's decisions the other way."""
         self.workload = standard.workload
         """What further cases are made from."""
+        self.late = tier.late
+        self.most_regimes = tier.most_regimes
         self.least_costly: WorkloadCase | None = None
         """The smallest that was too large to be taken."""
 

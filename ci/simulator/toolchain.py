@@ -89,7 +89,12 @@ know their buffers, `checked` with fields and casts besides that tell what does 
 WATCHED = ("-O0", "-fsanitize-coverage=trace-pc,trace-cmp")
 """Without optimization: a minimum of two numbers is a comparison still."""
 
-BUFFERS = ("-ftrivial-auto-var-init=pattern", "-DDAV_CHECKED")
+BUFFERS = (
+    "-ftrivial-auto-var-init=pattern",
+    # Both take what a branch did not set for what the other one did.
+    "-fno-tree-ccp", "-fno-tree-fre",
+    "-DDAV_CHECKED",
+)  # fmt: skip
 
 FLAVOURS: Final[Mapping[Flavour, tuple[str, ...]]] = {
     "plain": (),

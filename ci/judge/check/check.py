@@ -15,6 +15,7 @@ from typing import TypeAlias
 from ci.backend.base import Build
 from ci.backend.sim import SimulatorBackend
 from ci.judge.check.findings import Findings
+from ci.judge.check.host_state import unsteady
 from ci.judge.gate_subject import Standard
 from ci.judge.launch_record import Launched, launch_once
 from ci.judge.varied.lengths import Empty
@@ -53,8 +54,12 @@ class _Check:
         return self.standard.workload.seeds[0]
 
     @property
+    def elapsed(self) -> float:
+        return time.monotonic() - self.started
+
+    @property
     def late(self) -> bool:
-        return time.monotonic() - self.started > self.settings.seconds
+        return self.elapsed > self.settings.seconds
 
     def own(self) -> None:
         """The workload's cases."""
@@ -68,6 +73,13 @@ class _Check:
                 if found.outcome in ALWAYS:
                     break
             self.launched.append(("", case))
+        for name in unsteady(self.standard, [case for _, case in self.launched]):
+            self.findings.together(
+                "host_state",
+                Place(case=name),
+                "The host tiling decides otherwise when it is called again, in another order or in"
+                " another process: it keeps something between calls or reads what nothing set.",
+            )
 
     def vary(self) -> None:
         """Cases that are made from those that pass."""
@@ -83,7 +95,12 @@ class _Check:
             return
         self.say("varied cases")
         workload = standard.workload.model_copy(update={"cases": tuple(passing)})
-        tier = dataclasses.replace(WIDE, most_cases=self.settings.varied)
+        tier = dataclasses.replace(
+            WIDE,
+            most_cases=self.settings.varied,
+            most_regimes=self.settings.varied // 2,
+            late=lambda: self.elapsed > self.settings.seconds / 2,
+        )
         swept = sweep(dataclasses.replace(standard, workload=workload), {}, tier)
         self.varied = swept.counts
         for family, before in swept.cases:
@@ -100,6 +117,8 @@ class _Check:
                 loose = family in ROUNDING
                 self.findings.launched(taken, self.seed, family, rounding=loose)
                 self.launched.append((family, case))
+        if tier.late():
+            self.notes.append("Half of the time is up: fewer cases were varied.")
         if swept.untaken:
             self.notes.append(f"Not varied: {', '.join(swept.untaken)}.")
 

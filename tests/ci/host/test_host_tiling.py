@@ -248,6 +248,8 @@ def test_the_librarys_scratch_sizes_and_splits_suit_its_kernels(
             return ge::GRAPH_FAILED;
         }
         const nlohmann::json compiled = nlohmann::json::parse("{}");
+        std::string form;
+        form = compiled["ori_format"];
         const auto names = compiled.at("_vars").begin().value().get<std::vector<std::string>>();
         if (compiled["tiling_type"] == "binary" || !names.empty() || context->GetInputStride(0) ||
             compiled.type() != nlohmann::json::value_t::object ||

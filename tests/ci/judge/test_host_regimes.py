@@ -30,16 +30,27 @@ class Trier:
     sizes, and is wrong where one divides by 3."""
 
     most = 100.0
+    most_regimes = 9
     workload = Workload(operator="X", cases=(case(4000),), folder=Path())
 
     def takes(self, one: WorkloadCase, most: float | None = None) -> bool:
         return elements(one) % 2 == 0 and elements(one) % 3 != 0
+
+    def late(self) -> bool:
+        return False
 
     def seconds(self, one: WorkloadCase) -> float:
         return elements(one) / 1000
 
     def defect(self, one: WorkloadCase) -> str:
         return "wrong" if elements(one) % 3 == 0 else ""
+
+
+def test_no_more_regimes_are_tried_than_asked_for() -> None:
+    found = {regime(1): [case(8)], regime(2): [case(16)]}
+    trier = Trier()
+    trier.most_regimes = 1
+    assert cover(found, trier, large_seconds=1).tried == {regime(1): case(8)}
 
 
 def test_a_regime_that_only_exists_at_a_large_size_is_run_there_once() -> None:

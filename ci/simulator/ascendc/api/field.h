@@ -15,7 +15,8 @@ public:
     __aicore__ constexpr Narrow() : value_() {}
     template <typename U, typename = std::enable_if_t<std::is_arithmetic_v<U> || std::is_enum_v<U>>>
     __aicore__ constexpr Narrow(U given) : value_(static_cast<T>(given)) {
-        if (static_cast<U>(value_) != given) given_ = int64_t(given);
+        if (static_cast<U>(value_) != given && !is_negative(int64_t(given)))
+            given_ = int64_t(given);
     }
     template <typename U>
     __aicore__ constexpr Narrow(Narrow<U> given) : Narrow(static_cast<U>(given)) {}
@@ -33,6 +34,10 @@ public:
     }
 
 private:
+    // A difference below zero in a field of 32 bits: of one burst alone, nobody reads its gap.
+    static __aicore__ constexpr bool is_negative(int64_t given) {
+        return sizeof(T) == sizeof(uint32_t) && given < 0 && given == int64_t(int32_t(given));
+    }
     static constexpr int64_t NOTHING = INT64_MIN;
     T value_;
     int64_t given_ = NOTHING;  // what did not fit

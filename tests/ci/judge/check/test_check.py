@@ -404,6 +404,20 @@ def test_a_cast_that_cuts_a_number_is_named_where_the_result_is_wrong(tmp_path: 
     assert not checked(narrow).findings
 
 
+def test_a_local_that_only_one_branch_sets_is_named(tmp_path: Path) -> None:
+    body = f"""{LOAD}
+        float weights[4];
+        if (n == 7) {{
+            weights[2] = 0.0f;
+        }}
+        Muls(a, a, 2.0f, n);
+        PipeBarrier<PIPE_V>();
+        Adds(a, a, weights[2], n);
+{STORE}"""
+    folder = write_operator(tmp_path / "branch", body, golden="x * np.float32(2)")
+    assert found(checked(folder), "unset")
+
+
 TWICE = LOAD + "        Muls(a, a, 2.0f, n);\n" + STORE
 
 
@@ -429,6 +443,17 @@ def test_a_signal_in_the_host_side_names_its_line(tmp_path: Path) -> None:
     line = next(n for n, text in enumerate(lines, 1) if "1024 / left" in text)
     assert crash.place.source == f"op_host/small.cpp:{line}"
     assert "SIGFPE" in crash.text
+
+
+def test_a_tiling_that_remembers_calls_is_named(tmp_path: Path) -> None:
+    folder = changed(
+        tmp_path / "static",
+        "op_host/small.cpp",
+        "context->SetBlockDim(1);",
+        "static int calls = 0;\n    context->SetBlockDim(++calls > 1 ? 2 : 1);",
+    )
+    (one,) = found(checked(folder), "host_state")
+    assert one.place.case == "own"
 
 
 def test_a_number_too_large_for_its_tiling_field_names_both_and_the_line(tmp_path: Path) -> None:
