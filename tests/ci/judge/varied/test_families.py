@@ -125,25 +125,41 @@ FAULTS = (
         "LeakyRelu(yLocal, shifted, 0.1f, length);",
         "LeakyRelu(yLocal, shifted, 0.1f, length); Mins(yLocal, yLocal, 3e38f, length);",
     ),
+    Fault(
+        "tie of rounding",
+        "quant/round_to_int4",
+        "kernel",
+        "RoundMode::CAST_RINT",
+        "RoundMode::CAST_ROUND",
+    ),
 )
+
+
+GIVEN = {
+    "given value": WorkloadCase(
+        name="given",
+        inputs=(
+            TensorCase(shape=(64, 128), dtype="float16"),
+            TensorCase(shape=(4,), dtype="int32", values=(3, 9, 5, -2)),
+        ),
+    ),
+    "tie of rounding": WorkloadCase(
+        name="none half way",
+        inputs=(TensorCase(shape=(2, 128), dtype="float16", range=(1.51, 2.5)),),
+        outputs=(TensorCase(shape=(2, 128), dtype="int4"),),
+        attrs={"scale": 1.0},
+    ),
+}
+"""The case where the operator's own would show the fault: 2.5 is rounded down or up."""
 
 
 @cache
-def judge(place: str, given: bool) -> Evaluator:
+def judge(place: str, family: str) -> Evaluator:
     operator = load_operator(OPERATORS / "src" / place)
     workload = load_workload(operator)
-    if given:
-        workload = workload.model_copy(update={"cases": (GIVEN,)})
+    if family in GIVEN:
+        workload = workload.model_copy(update={"cases": (GIVEN[family],)})
     return Evaluator(operator, workload, SimulatorBackend("910B4", launch_seconds=30))
-
-
-GIVEN = WorkloadCase(
-    name="given",
-    inputs=(
-        TensorCase(shape=(64, 128), dtype="float16"),
-        TensorCase(shape=(4,), dtype="int32", values=(3, 9, 5, -2)),
-    ),
-)
 
 
 def candidate(operator: Operator, fault: Fault) -> Candidate:
@@ -163,7 +179,7 @@ def only(family: Family) -> VariedGate:
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.family)
 def test_a_fault_that_the_workload_does_not_show_is_found_out(fault: Fault) -> None:
-    evaluator = judge(fault.operator, fault.family == "given value")
+    evaluator = judge(fault.operator, fault.family if fault.family in GIVEN else "")
     wrong = candidate(evaluator.operator, fault)
     trial = evaluator.evaluate(wrong, 1)
     assert trial.outcome is Outcome.OK, trial.refusal
