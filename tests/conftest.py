@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 TESTS = Path(__file__).parent
 
@@ -14,6 +15,11 @@ TESTS = Path(__file__).parent
 GIT = TESTS / "gitconfig"
 
 SEARCHES = [TESTS / name for name in ("bot/server", "bot/cli", "ascendopt", "test_packaging.py")]
+
+
+# A busy machine is no fault of what is tested.
+settings.register_profile("any", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -67,7 +67,6 @@ def good(ops: Repository) -> dict[str, dict[str, object]]:
 @given(data=st.data())
 @settings(
     max_examples=60,
-    deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

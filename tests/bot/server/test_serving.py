@@ -3,9 +3,8 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-import hypothesis
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.repository.settings import BotSettings, ServedRepository, read_settings
@@ -18,7 +17,6 @@ from tests.bot.make import KERNEL, OPERATOR_PATH, SOURCES, git, job, result
 from tests.bot.operator_repository import Repository
 
 
-@hypothesis.settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # by load
 @given(st.integers(0, 23), st.datetimes(timezones=st.just(UTC), min_value=datetime(2020, 1, 1)))
 def test_the_night_comes_within_a_day_and_at_its_hour(hour: int, now: datetime) -> None:
     left = seconds_until(hour, now)

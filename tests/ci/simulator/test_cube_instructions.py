@@ -19,7 +19,6 @@ Array = npt.NDArray[Any]
 
 EXAMPLES = settings(
     max_examples=5,
-    deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

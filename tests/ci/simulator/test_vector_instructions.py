@@ -202,7 +202,7 @@ def run(unit: VectorUnit, row: Instruction, walk: Walk, state: State, dst: int, 
 
 
 @pytest.mark.parametrize("row", INSTRUCTIONS, ids=lambda row: row.name)
-@settings(max_examples=12, deadline=None, derandomize=True, database=None,
+@settings(max_examples=12, derandomize=True, database=None,
           suppress_health_check=[HealthCheck.function_scoped_fixture])  # fmt: skip
 @given(walk=WALKS)
 def test_a_row_computes_its_meaning(unit: VectorUnit, row: Instruction, walk: Walk) -> None:

@@ -56,7 +56,7 @@ def draws(draw: st.DrawFn, row: Whole) -> tuple[list[int], Window, int]:
 
 
 @pytest.mark.parametrize("row", WHOLE, ids=lambda row: row.name)
-@settings(max_examples=12, deadline=None, derandomize=True, database=None,
+@settings(max_examples=12, derandomize=True, database=None,
           suppress_health_check=[HealthCheck.function_scoped_fixture])  # fmt: skip
 @given(data=st.data())
 def test_a_row_does_what_it_means(unit: VectorUnit, row: Whole, data: st.DataObject) -> None:
