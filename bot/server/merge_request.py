@@ -107,9 +107,16 @@ def read_result(path: Path) -> Result:
     if not file.is_file():
         raise InputError(f"There is no result {file}; `ascendopt optimize` writes one.")
     try:
-        return Result.model_validate_json(file.read_bytes())
+        result = Result.model_validate_json(file.read_bytes())
     except ValidationError as problem:
         raise InputError(f"{file} is no result of ascendopt: {worded(problem)}.") from None
+    try:
+        values(result)
+    except (ValueError, ArithmeticError, LookupError) as problem:
+        # Each part is well formed, and they do not belong together.
+        words = visible(str(problem), 200)
+        raise InputError(f"{file} is no result of ascendopt: {words}.") from None
+    return result
 
 
 def operator_mark(result: Result) -> str:

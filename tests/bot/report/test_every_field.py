@@ -1,0 +1,101 @@
+"""Whatever text a result holds, in whichever field: nothing of it is live where it is shown.
+
+A result comes from where candidates ran, so each of its texts may be hostile.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from bot.report.markdown import markdown
+from bot.repository.job import Record
+from bot.server.comments.wording import concluded, history
+from bot.server.merge_request import body, commit_message, read_result, title
+from ci.model.errors import InputError
+from ci.model.result import Result
+from tests.bot.base.test_text import IN_A_COMMIT
+from tests.bot.make import job, result
+
+ATTACK = "zq fixes #1 @everyone <b>zq</b> [skip ci] GH-1 https://x.example ``` --> \u202e\x1bc"
+FENCED = re.compile(r"^(`{3,}).*?^\1$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"(`+)[^`].*?\1")
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+
+
+def places(data: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to each text in JSON data."""
+    if isinstance(data, dict):
+        for key, value in data.items():
+            yield from places(value, (*here, key))
+    elif isinstance(data, list):
+        for number, value in enumerate(data):
+            yield from places(value, (*here, number))
+    elif isinstance(data, str):
+        yield here
+
+
+def with_text(data: Any, place: tuple[Any, ...], text: str) -> Any:
+    made = json.loads(json.dumps(data))
+    inner = made
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = text
+    return made
+
+
+def hostile() -> Iterator[tuple[str, Result]]:
+    """The result with the attack in one field, for each field that takes any text."""
+    data = json.loads(result().model_dump_json())
+    seen = set()
+    for place in places(data):
+        kind = ".".join("*" if isinstance(part, int) else str(part) for part in place)
+        if kind in seen:
+            continue
+        seen.add(kind)
+        try:
+            yield kind, Result.model_validate(with_text(data, place, ATTACK))
+        except ValidationError:
+            continue  # not every text is taken there
+
+
+FIELDS = list(hostile())
+
+
+RAW = ("title", "subject", "message")
+"""Texts in which no HTML is read."""
+
+
+def live(name: str, text: str) -> list[str]:
+    """What of the attack means something in the text of that name."""
+    outside = FENCED.sub("", text)
+    found = [*IN_A_COMMIT.findall(outside), *re.findall(r"[\u202e\x1b]", text)]
+    found += [] if name in RAW else re.findall("<b>zq", CODE.sub("", outside))
+    return [*found, *(one for one in COMMENT.findall(text) if "zq" in one)]
+
+
+@pytest.mark.parametrize("field", [name for name, _ in FIELDS])
+def test_no_field_of_a_result_is_live_in_any_outlet(field: str, tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_text(dict(FIELDS)[field].model_dump_json())
+    try:
+        made = read_result(tmp_path)
+    except InputError as problem:
+        assert "cannot be compared" in str(problem)
+        return
+    record = Record(job=job(), state="done", created=0.0, note=ATTACK)
+    shown = {
+        "title": title(made),
+        "subject": title(made, conventional=True),
+        "message": commit_message(made, title(made)),
+        "body": body(made),
+        "comment": concluded(job(), made, "An outcome.", show_patch=True),
+        "history": history(record, made),
+    }
+    shown["report"] = markdown(made)
+    assert {name: found for name, text in shown.items() if (found := live(name, text))} == {}
