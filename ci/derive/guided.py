@@ -27,7 +27,7 @@ MOST_ASKED = 5000
 MOST_MORE = 1500
 """Cases that are asked after the first one that is taken: another may be better for the kernel."""
 
-MOST_SECONDS = 45.0
+MOST_SECONDS = 90.0
 """Wall time after which no more are asked, found or not: other operators wait."""
 
 ENOUGH = 16

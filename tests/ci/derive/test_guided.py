@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ci.backend.sim import SimulatorBackend
+from ci.derive import guided
 from ci.derive.accepted_cases import NoWorkload, taken_cases
 from ci.derive.candidates import generic_case
 from ci.derive.case_places import Changing
@@ -94,7 +95,10 @@ def test_the_comparisons_of_a_tiling_lead_to_cases_that_it_takes(
     assert {source for source, _ in found} <= {SOURCE, "generic shapes"}
 
 
-def test_a_tiling_that_takes_nothing_is_given_up(tmp_path: Path) -> None:
+def test_a_tiling_that_takes_nothing_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guided, "MOST_SECONDS", 1.0)
     with pytest.raises(NoWorkload, match="takes none of the"):
         asked(tmp_path / "picky", ("x.GetDim(0) * 0 == 0",))
 
