@@ -21,6 +21,7 @@ from bot.cli.doctor import (
     examine,
 )
 from bot.cli.main import run
+from ci.model.environment import SANDBOX_VARIABLE
 from ci.system.compiler import compiler, compiler_version
 from tests.ci.backend.cann.standin.toolkit import install_npu_smi
 from tests.places import HEADER_TREE
@@ -92,7 +93,10 @@ def test_a_needed_program_is_missing_and_an_optional_one_absent(bare_path: Path)
         ("limits", "absent", "runs nothing of merge requests"),
     ],
 )
-def test_each_level_of_the_sandbox_says_what_it_means(level: str, state: str, words: str) -> None:
+def test_each_level_of_the_sandbox_says_what_it_means(
+    level: str, state: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(SANDBOX_VARIABLE, raising=False)
     found = check_sandbox(level)
     assert found.state == state and level in found.finding and words in found.finding
     assert bool(found.mend) == (level != "bubblewrap")

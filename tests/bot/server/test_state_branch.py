@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -115,7 +116,8 @@ def test_a_branch_that_cannot_be_pushed_is_said_to_be_so(
     ci: Ci, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept: list[float] = []
-    monkeypatch.setattr("bot.server.state_branch.time.sleep", slept.append)
+    own_clock = SimpleNamespace(sleep=slept.append, time=time.time)  # subprocess sleeps, too
+    monkeypatch.setattr("bot.server.state_branch.time", own_clock)
     hook = ci.ops.folder / "ops.git" / "hooks" / "pre-receive"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\necho protected >&2\nexit 1\n")
