@@ -258,8 +258,8 @@ def _literal(
     return int(numbers[0]) if kind == "int" else float(numbers[0])
 
 
-_LIMIT = re.compile(r"U?INT(8|16|32|64)_(MAX|MIN)|(L?LONG|INT)_(MAX|MIN)")
-_BITS = {"INT": 32, "LONG": 64, "LLONG": 64}
+_LIMIT = re.compile(r"U?INT(8|16|32|64)_(MAX|MIN)|U?(SHRT|INT|LONG|LLONG)_(MAX|MIN)")
+_BITS = {"SHRT": 16, "INT": 32, "LONG": 64, "LLONG": 64}
 _LIMIT_OF_TYPE = re.compile(r"(?:std::)?numeric_limits<\s*(u?)int(\d+)_t\s*>::(max|min)\(\s*\)")
 
 

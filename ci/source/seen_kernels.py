@@ -38,8 +38,8 @@ def kernels_seen(top: Path) -> Iterator[tuple[str, str]]:
         below[:] = sorted(name for name in below if not name.startswith("."))
         for name in sorted(names):
             path = Path(folder) / name
-            if not name.endswith(_SUFFIXES) or path.is_symlink():
-                continue
+            if not name.endswith(_SUFFIXES) or path.is_symlink() or not path.is_file():
+                continue  # a pipe of such a name would be waited for
             if path.stat().st_size <= _MOST_BYTES:
                 text = path.read_text(encoding="utf-8", errors="replace")
                 if "__global__" in text:

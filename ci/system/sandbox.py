@@ -18,7 +18,6 @@ process group is ended.
 from __future__ import annotations
 
 import contextlib
-import marshal
 import math
 import os
 import selectors
@@ -197,16 +196,15 @@ def start_confined(
     """The program without namespaces; `own_tmp` is the folder for its temporary files."""
     may_spawn = limits.processes > 1
     view = View.of(readable, writable, devices)
-    takes_on = {
-        "filter": b"" if devices is not None else syscall_filter(may_spawn=may_spawn),
-        "landlock": level == "landlock",
-        "readable": [*map(str, (*DEVICES, *view.readable))],
-        "listed": [*map(str, view.listed)],
-        "writable": [*map(str, (own_tmp, "/dev/null", *view.writable, *(view.devices or ())))],
-    }
+    program = "" if devices is not None else syscall_filter(may_spawn=may_spawn).hex()
+    paths = (
+        *(f"={path}" for path in (*DEVICES, *view.readable)),
+        *(f"/{path}" for path in view.listed),
+        *(f"+{path}" for path in (own_tmp, "/dev/null", *view.writable, *(view.devices or ()))),
+    )
     child = str(Path(__file__).with_name("sandbox_child.py"))
-    words = [child, marshal.dumps(takes_on).hex(), *argv]
-    command = [*_prlimit(limits), sys.executable, "-I", "-S", *words]
+    python = (sys.executable, "-I", "-S", child)
+    command = [*_prlimit(limits), *python, program, level, *paths, "--", *argv]
     return _spawn(command, cwd, own_tmp=own_tmp, quiet=quiet)
 
 

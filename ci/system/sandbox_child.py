@@ -1,13 +1,15 @@
-"""Takes on what confines it, then becomes the program: `sandbox_child.py CONFINEMENT PROGRAM …`.
+"""Takes on what confines it, then becomes the program.
+
+    sandbox_child.py FILTER LEVEL (=|/|+)PATH … -- PROGRAM …
 
 Started by `sandbox.py` where bubblewrap does not work. A file of its own and free of imports
-from the project, because it runs with `python -I -S` for the sake of speed. CONFINEMENT is
-marshalled, in hex (to import `json` takes as long as all else here): `filter` (a seccomp program),
-`landlock` (whether), `readable`, `listed` and `writable` (paths).
+from the project, because it runs with `python -I -S` for the sake of speed; to import `json` would
+take as long as all else. FILTER is a seccomp program in hex, LEVEL `landlock` or `limits`. A path
+with `=` may be read, one with `/` only listed, one with `+` written. Each is a word of its own, for
+the kernel limits the length of one.
 """
 
 import ctypes
-import marshal
 import os
 import stat
 import struct
@@ -30,6 +32,8 @@ _KNOWN_BITS = {3: 15, 4: 15, 5: 16}  # rights by version; none came after 5
 _SCOPES = 3  # abstract sockets and signals, from version 6 on
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
+
+KINDS = "=/+"  # paths to read, to list and to write
 
 
 class _Program(ctypes.Structure):
@@ -71,20 +75,25 @@ def _close_files(readable: list[str], listed: list[str], writable: list[str]) ->
     return not _LIBC.syscall(_RESTRICT_SELF, rules, 0)
 
 
-def become(confinement: dict[str, object], argv: list[str]) -> None:
-    """Take it on, for this process and all it becomes, then run `argv` in its place."""
+def become(words: list[str]) -> None:
+    """Take it on, for this process and all it becomes, then run the program in its place."""
+    program, level, *rest = words
+    end = rest.index("--")
+    paths, argv = rest[:end], rest[end + 1 :]
     for capability in range(64):  # root without them cannot look into processes of others
         _LIBC.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
     os.get_exec_path()  # imports what `execvp` needs while Python's library can still be read
     confined = not _LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    if confinement["landlock"]:
-        confined &= _close_files(*(confinement[of] for of in ("readable", "listed", "writable")))  # type: ignore[arg-type]
-    if confinement["filter"]:
-        confined &= _install(confinement["filter"])  # type: ignore[arg-type]
+    if level == "landlock":
+        confined &= _close_files(
+            *([path[1:] for path in paths if path[0] == kind] for kind in KINDS)
+        )
+    if program:
+        confined &= _install(bytes.fromhex(program))
     if not confined:
         sys.exit(126)  # rather do not start the program
     os.execvp(argv[0], argv)
 
 
 if __name__ == "__main__":
-    become(marshal.loads(bytes.fromhex(sys.argv[1])), sys.argv[2:])
+    become(sys.argv[1:])

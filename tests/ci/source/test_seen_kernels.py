@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -31,5 +32,6 @@ def test_kernels_that_a_program_launches_itself_are_named(tmp_path: Path) -> Non
 
 def test_a_folder_without_kernels_says_so_briefly(tmp_path: Path) -> None:
     (tmp_path / "notes.cpp").write_text("int main() {}")
+    os.mkfifo(tmp_path / "pipe.cpp")  # nobody writes to it
     with pytest.raises(InputError, match=r"with an op definition and a kernel\.$"):
         find_operators(tmp_path)

@@ -273,3 +273,17 @@ def test_of_a_part_of_a_folder_only_its_entries_can_be_read(tmp_path: Path, leve
     assert said("import package; print(package.answer)").stdout == b"42\n"
     opens = said(f"open({str(package / 'other.py')!r})")
     assert opens.ok == (level == "limits")
+
+
+def test_a_program_may_see_more_paths_than_one_word_holds(tmp_path: Path, level: Level) -> None:
+    """The kernel takes 128 KiB a word: a launch may have thousands of inputs."""
+    files = [tmp_path / f"{number:04}{'x' * 100}" for number in range(1500)]
+    for file in files:
+        file.touch()
+    work = tmp_path / "work"
+    work.mkdir()
+    seen = [Path(PYTHON).parent.parent, *files]
+    code = f"open({str(files[-1])!r}); print('read')"
+    done = run([PYTHON, "-I", "-S", "-c", code], cwd=work, readable=seen, writable=[work],
+               limits=Limits(seconds=60, files=4096), level=level)  # fmt: skip
+    assert done.stdout == b"read\n", done
