@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from pydantic import ValidationError
 
 from bot.base.git import GitError
 from bot.base.text import visible
@@ -15,8 +18,10 @@ from bot.server.comments.wording import said
 from bot.server.job_maker import Subject, Work, judged_by
 from ci.model.budget import VERIFICATION
 from ci.model.checked_change import CheckedChange
-from ci.model.errors import InputError
+from ci.model.errors import InputError, worded
 from ci.model.measured_change import MeasuredChange
+
+Found = TypeVar("Found", MeasuredChange, CheckedChange)
 
 
 def change_jobs(
@@ -94,8 +99,17 @@ def _job(
     )
 
 
-def check_is_of(job: Job, found: MeasuredChange | CheckedChange) -> None:
-    """Raises InputError where what a run left, data from outside, is not of the job."""
+def read_found(job: Job, file: Path, kind: type[Found]) -> Found:
+    """What a run of the job left, data from outside.
+
+    Raises InputError when it is none of that kind, or not of the job.
+    """
+    if not file.is_file():
+        raise InputError(f"There is no {file}: the run left nothing.")
+    try:
+        found = kind.model_validate_json(file.read_bytes())
+    except ValidationError as problem:
+        raise InputError(f"{file} is nothing that such a run leaves: {worded(problem)}.") from None
     facts = (
         ("run", found.run, job.run),
         ("operator", found.operator, job.operator),
@@ -107,4 +121,7 @@ def check_is_of(job: Job, found: MeasuredChange | CheckedChange) -> None:
     for name, claimed, own in facts:
         if claimed != own:
             words = visible(str(claimed), 80)
-            raise InputError(f"The figures are not of this job: {name} is '{words}', not '{own}'.")
+            raise InputError(
+                f"What the run left is not of this job: {name} is '{words}', not '{own}'."
+            )
+    return found

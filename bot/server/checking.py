@@ -9,16 +9,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from pydantic import ValidationError
-
 from bot.forge.base import Forge
 from bot.report.findings import shown_by
 from bot.report.view import page
 from bot.repository.job import Job
-from bot.server.change_jobs import check_is_of
+from bot.server.change_jobs import read_found
 from bot.server.comments.posting import put_section, set_check
 from ci.model.checked_change import CheckedChange
-from ci.model.errors import InputError, worded
 
 CHECKED: Final = "checked.json"
 _SHOWN: Final = 20
@@ -26,19 +23,8 @@ _SHOWN: Final = 20
 
 
 def read_checked(job: Job, folder: Path) -> CheckedChange:
-    """What a run of the job left, data from outside. Raises InputError when it is not of the job.
-
-    `folder` is that of the run.
-    """
-    file = folder / CHECKED
-    try:
-        found = CheckedChange.model_validate_json(file.read_bytes())
-    except OSError as problem:
-        raise InputError(f"There is no {file}: the run left no findings.") from problem
-    except ValidationError as problem:
-        raise InputError(f"{file} holds no findings: {worded(problem)}.") from None
-    check_is_of(job, found)
-    return found
+    """What a run of the job left in its folder; raises InputError as `read_found` does."""
+    return read_found(job, folder / CHECKED, CheckedChange)
 
 
 def tell_checked(job: Job, found: CheckedChange, forge: Forge) -> str:

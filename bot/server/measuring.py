@@ -9,14 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from pydantic import ValidationError
-
 from bot.forge.base import Forge
 from bot.report.view import page
 from bot.repository.job import Job
-from bot.server.change_jobs import check_is_of
+from bot.server.change_jobs import read_found
 from bot.server.comments.posting import put_section, set_check
-from ci.model.errors import InputError, worded
 from ci.model.measured_change import MeasuredChange
 
 MEASURED: Final = "measured.json"
@@ -25,19 +22,8 @@ _CASES_SHOWN: Final = 40
 
 
 def read_measured(job: Job, folder: Path) -> MeasuredChange:
-    """What a run of the job left, data from outside. Raises InputError when it is not of the job.
-
-    `folder` is that of the run.
-    """
-    file = folder / MEASURED
-    try:
-        found = MeasuredChange.model_validate_json(file.read_bytes())
-    except OSError as problem:
-        raise InputError(f"There is no {file}: the run left no figures.") from problem
-    except ValidationError as problem:
-        raise InputError(f"{file} holds no figures: {worded(problem)}.") from None
-    check_is_of(job, found)
-    return found
+    """What a run of the job left in its folder; raises InputError as `read_found` does."""
+    return read_found(job, folder / MEASURED, MeasuredChange)
 
 
 def tell_measured(job: Job, found: MeasuredChange, forge: Forge) -> str:
