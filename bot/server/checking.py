@@ -9,8 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from bot.base.language import translated as _
 from bot.forge.base import Forge
 from bot.report.findings import shown_by
+from bot.report.sentences import local
 from bot.report.view import page
 from bot.repository.job import Job
 from bot.server.change_jobs import read_found
@@ -38,10 +40,16 @@ def tell_checked(job: Job, found: CheckedChange, forge: Forge) -> str:
 def summary(found: CheckedChange) -> str:
     """One line: how much is new, gone and as before."""
     if found.unchecked:
-        return f"not checked: {found.unchecked}"
-    counts = ((found.new, "new"), (found.gone, "gone"), (found.old, "as before"))
-    said = [f"{len(some)} {word}" for some, word in counts if some]
-    return f"findings: {', '.join(said)}" if said else f"nothing found in {found.cases} cases"
+        return _("not checked: {why}", why=local(found.unchecked))
+    counts = (
+        (found.new, _("{count} new", count=len(found.new))),
+        (found.gone, _("{count} gone", count=len(found.gone))),
+        (found.old, _("{count} as before", count=len(found.old))),
+    )
+    some = [words for those, words in counts if those]
+    if not some:
+        return _("nothing found (cases: {count})", count=found.cases)
+    return _("findings: {counts}", counts=", ".join(some))
 
 
 def section(job: Job, found: CheckedChange) -> str:

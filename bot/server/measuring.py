@@ -9,7 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from bot.base.language import translated as _
 from bot.forge.base import Forge
+from bot.report.sentences import local
 from bot.report.view import page
 from bot.repository.job import Job
 from bot.server.change_jobs import read_found
@@ -37,19 +39,22 @@ def tell_measured(job: Job, found: MeasuredChange, forge: Forge) -> str:
 
 def summary(found: MeasuredChange, threshold: float) -> str:
     """One line: what became broken or slower, else how the cases changed."""
+    count = len(found.cases)
     if found.broken:
-        return f"{len(found.broken)} of {len(found.cases)} cases no longer pass"
+        return _("{some} of {count} cases no longer pass", some=len(found.broken), count=count)
     if found.new_faults:
-        return f"new fault: {found.new_faults[0]}"
+        return _("new fault: {fault}", fault=local(found.new_faults[0]))
     ratios = [c.ratio for c in found.cases if c.ratio is not None]
     if not ratios:
-        return "no case could be timed, before the change or after it"
+        return _("no case could be timed, before the change or after it")
     low, high = f"{min(ratios):.2f}", f"{max(ratios):.2f}"
-    spread = f"{low if low == high else f'{low} to {high}'} times the base's speed"
+    ratio = low if low == high else _("{first} to {last}", first=low, last=high)
+    spread = _("{ratio} times the base's speed", ratio=ratio)
     slower = found.slower(threshold)
     if slower:
-        return f"{len(slower)} of {len(found.cases)} cases slower; {spread}"
-    return f"{spread} over {len(found.cases)} case{'s' if len(found.cases) > 1 else ''}"
+        some = len(slower)
+        return _("{some} of {count} cases slower; {spread}", some=some, count=count, spread=spread)
+    return _("{spread} (cases: {count})", spread=spread, count=count)
 
 
 def section(job: Job, found: MeasuredChange) -> str:

@@ -3,18 +3,21 @@ forge; findings are made up here, and found in test_run_check."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from bot.base.language import language
 from bot.forge.base import Forge
 from bot.forge.gitcode import GitCodeForge
 from bot.forge.local import LocalForge
 from bot.repository.job import Job
-from bot.server.checking import CHECKED, tell_checked
+from bot.server.checking import CHECKED, read_checked, summary, tell_checked
 from bot.server.ci_mode import report
 from ci.model.checked_change import CheckedChange
+from ci.model.errors import InputError
 from ci.model.finding import Finding, Severity
 from ci.model.trial import Place
 from tests.bot.make import SIMULATED, git, job, repository
@@ -131,3 +134,15 @@ def test_words_of_a_run_are_no_markup(forge: Forge) -> None:
     tell_checked(made, found(made, new=(hostile,)), forge)
     (comment,) = forge.comments(request.number)
     assert "<img" not in comment.body and " @alice" not in comment.body
+
+
+def test_the_summary_is_in_the_repositorys_language() -> None:
+    made = found(job(), new=(finding(7),), old=(finding(8), finding(9)))
+    with language("zh"):
+        assert summary(made) == "检查结果：新引入 1 项, 与之前相同 2 项"
+
+
+def test_a_pipe_in_place_of_what_a_run_leaves_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / CHECKED)
+    with pytest.raises(InputError, match="the run left nothing"):
+        read_checked(job(), tmp_path)

@@ -64,7 +64,7 @@ def test_it_is_told_in_one_comment_a_case_a_line_and_in_a_check(ci: Ci) -> None:
     told(ci, job, FASTER)
     said = ci.answers(number)
     assert "| `a` | 10.00 | 8.000 | 1.25× | 1.20 to 1.30 | faster |" in said
-    assert check(ci, job) == ("success", "1.25 times the base's speed over 1 case")
+    assert check(ci, job) == ("success", "1.25 times the base's speed (cases: 1)")
 
 
 @pytest.mark.parametrize(
