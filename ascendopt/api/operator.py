@@ -184,7 +184,8 @@ class Operator:
         if not files:
             raise InputError("The patch changes nothing.")
         words = rationale or "Given by hand."
-        found = session.verify(files, words, out)
+        change = Candidate(files=files, proposer="earlier run", rationale=words)
+        found = session.verify(change, out)
         return OptimizationResult.of(write_run(found, session.operator, out), out)
 
     def __repr__(self) -> str:

@@ -11,6 +11,7 @@ from pydantic import Field
 from bot.base.language import Language, current_language
 from bot.repository.command import Stage
 from ci.model.frozen import Frozen
+from ci.model.trial import Change
 
 # Hex digits of a key; 64 bits are enough to tell jobs apart and short enough to be read out.
 KEY_DIGITS: Final = 16
@@ -71,6 +72,9 @@ class Job(Frozen):
     from_fork: bool = False
     patch: str = Field(default="", description="What a verify job measures against the base.")
     patch_of: int = Field(default=0, description="The bot's merge request that `patch` is from.")
+    changes: tuple[Change, ...] = Field(
+        default=(), description="What `patch` does, as the run that found it summed it up."
+    )
     golden: str = Field(
         default="", description="Of create: Python that a person wrote, for the sandbox alone."
     )

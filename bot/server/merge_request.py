@@ -56,6 +56,7 @@ SHOWN_CASES: Final = 8
 """Cases above the fold, those with the least speedup first."""
 CHECK: Final = "ascendopt/verified"
 RUN_TRAILER: Final = "Ascendopt-Run"
+OPERATOR_TRAILER: Final = "Ascendopt-Operator"
 _ID: Final = re.compile(r"[\w-]{1,64}$")
 
 
@@ -186,7 +187,7 @@ def commit_message(result: Result, subject: str, signed_off_by: str = "", sealed
         "Ascendopt-Tuples": " ".join(t for t in result.best.candidate.tuple_ids if _ID.match(t)),
         SEAL: sealed,
     }
-    lines = [f"Ascendopt-Operator: {encoded(result.operator_path or result.operator)}"]
+    lines = [f"{OPERATOR_TRAILER}: {encoded(result.operator_path or result.operator)}"]
     lines += [f"{key}: {inert(value, 3000)}" for key, value in trailers.items() if value]
     lines += [f"Signed-off-by: {visible(signed_off_by, 200)}"] if signed_off_by else []
     return f"{subject}\n\n{inert(headline(result))}\n\n" + "\n".join(lines) + "\n"

@@ -13,7 +13,7 @@ from bot.server.job_maker import Subject, judged_by
 from bot.server.merge_request import read_result
 from bot.server.one_item import told
 from bot.server.queue import Queue
-from bot.server.verify_again import Change, applies, verification
+from bot.server.verify_again import Earlier, applies, verification
 from ci.model.errors import InputError
 
 LOG: Final = logging.getLogger("ascendopt.bot")
@@ -74,8 +74,8 @@ def _moved(connection: Connection, queue: Queue, record: Record, now: float) -> 
         queue.end_waiting(job.key, now, said("base_changed_lines", job.target_branch))
         return True
     subject = Subject(job.operator, after, judge, workload)
-    change = Change(result.diff, asked_in=job.number)
-    again = verification(connection, config, subject, job.target_branch, change)
+    earlier = Earlier(result.diff, result.changes, asked_in=job.number)
+    again = verification(connection, config, subject, job.target_branch, earlier)
     queue.add(again, now)
     queue.end_waiting(job.key, now, said("verified_on_new_base", again))
     return True

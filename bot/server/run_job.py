@@ -25,6 +25,7 @@ from bot.server.run_folder import write_run
 from ci.model.errors import InputError, worded
 from ci.model.result import Result
 from ci.model.settings import EvaluationSetup, OptimizeSettings, ProposerOptions
+from ci.model.trial import Candidate
 from ci.session import facts, open_session
 from ci.session.derive import derived_for
 
@@ -81,8 +82,13 @@ def run_job(
         if job.kind == "verify":
             files = applied(session.operator, job.patch, "the merge request's patch")
             whose = f"merge request {job.patch_of}" if job.patch_of else "an earlier run"
-            said = f"The change of {whose}, on the current base."
-            found = session.verify(files, said, out, progress)
+            change = Candidate(
+                files=files,
+                proposer="earlier run",
+                rationale=f"The change of {whose}, on the current base.",
+                parts=job.changes,
+            )
+            found = session.verify(change, out, progress)
         else:
             settings = OptimizeSettings(
                 budget=job.budget,

@@ -29,18 +29,21 @@ from bot.repository.patch import apply
 from bot.server.comments.posting import answer, close, is_own
 from bot.server.comments.wording import reply_mark, said
 from bot.server.job_maker import Records, Subject, judged_by
-from bot.server.merge_request import RUN_TRAILER
+from bot.server.merge_request import OPERATOR_TRAILER, RUN_TRAILER, read_result
 from bot.server.one_item import told
 from bot.server.own_requests import BRANCHES, is_bots_commit, operator_of, own_requests
 from ci.model.budget import VERIFICATION
 from ci.model.errors import InputError
+from ci.model.trial import Change
 
 
 @dataclass(frozen=True)
-class Change:
-    """What a job verifies again."""
+class Earlier:
+    """A change that a job verifies again."""
 
     patch: str
+    changes: tuple[Change, ...] = ()
+    """What it does; empty where that is no longer known."""
     merge_request: int = 0
     """The bot's, 0 where none was opened yet."""
     asked_in: int = 0
@@ -48,7 +51,7 @@ class Change:
 
 
 LOG: Final = logging.getLogger("ascendopt.bot")
-_TRAILERS: Final = re.compile(r"^Ascendopt-(Operator): (.+)$", re.MULTILINE)
+_TRAILERS: Final = re.compile(rf"^({OPERATOR_TRAILER}|{RUN_TRAILER}): (.+)$", re.MULTILINE)
 
 
 def look_again(
@@ -107,7 +110,7 @@ def _looked(
     elif config.enabled and config.merge_requests.rebase != "never":
         forced = rebase_fact(connection.name, connection.repository, str(request.number))
         asked = bool(records.fact(forced))
-        job = _moved(connection, request, judge, config, asked=asked)
+        job = _moved(connection, request, records, judge, config, asked=asked)
         if asked:
             records.set_fact(forced, "")
         return job
@@ -156,6 +159,7 @@ def _feed(
 def _moved(
     connection: Connection,
     request: MergeRequest,
+    records: Records,
     judge: str,
     config: RepositoryConfig,
     *,
@@ -174,14 +178,14 @@ def _moved(
     message = mirror.git.run("show", "-s", "--format=%B", head)
     trailers = dict(_TRAILERS.findall(message))
     style = config.merge_requests
-    if "Operator" not in trailers or not is_bots_commit(mirror.git, head, RUN_TRAILER, style):
+    if OPERATOR_TRAILER not in trailers or not is_bots_commit(mirror.git, head, RUN_TRAILER, style):
         # The branch is a person's now.
         answer(forge, request.number, "taken-over", said("taken_over", head))
         return None
     base = mirror.git.commit(f"{head}^")
     if base is None or base == tip:
         return None
-    folder = decoded(trailers["Operator"].strip())
+    folder = decoded(trailers[OPERATOR_TRAILER].strip())
     before, after = mirror.commit(base), mirror.commit(tip)
     judges = mirror.commit(judge)
     workload = judged_by(judges, folder, config)
@@ -198,8 +202,18 @@ def _moved(
         close(forge, request, said("same_lines", request.target_branch), tip)
         return None
     subject = Subject(folder, after, judges, workload)
-    change = Change(patch, merge_request=request.number)
-    return verification(connection, config, subject, request.target_branch, change)
+    known = _summed_up(records, trailers[RUN_TRAILER])
+    earlier = Earlier(patch, known, merge_request=request.number)
+    return verification(connection, config, subject, request.target_branch, earlier)
+
+
+def _summed_up(records: Records, run: str) -> tuple[Change, ...]:
+    """What the change of a run does, as far as the run is still there."""
+    record = records.get(run.strip())
+    try:
+        return () if record is None else read_result(records.runs / record.job.key).changes
+    except InputError:
+        return ()
 
 
 def left_to_people(
@@ -233,7 +247,11 @@ def left_to_people(
 
 
 def verification(
-    connection: Connection, config: RepositoryConfig, subject: Subject, target: str, change: Change
+    connection: Connection,
+    config: RepositoryConfig,
+    subject: Subject,
+    target: str,
+    earlier: Earlier,
 ) -> Job:
     """The job that verifies a change again on the sources of `subject`, proposed for `target`."""
     default = connection.forge.repository().default_branch
@@ -241,7 +259,7 @@ def verification(
         "kind": "verify",
         "backend": config.backend,
         "device": config.target,
-        "patch": change.patch,
+        "patch": earlier.patch,
         "base": subject.source.name,
     }
     return Job(
@@ -261,9 +279,10 @@ def verification(
         budget=VERIFICATION,
         wall_minutes=config.limits.wall_minutes,
         minimum_speedup=config.minimum_speedup,
-        patch=change.patch,
-        patch_of=change.merge_request,
-        number=change.asked_in,
+        patch=earlier.patch,
+        patch_of=earlier.merge_request,
+        changes=earlier.changes,
+        number=earlier.asked_in,
         priority=VERIFYING,
     )
 

@@ -20,14 +20,13 @@ from ci.system.trial_store import TRIALS_FILE, TrialStore
 def reverify(
     operator: Operator,
     evaluator: Judge,
-    files: dict[str, str],
-    rationale: str,
+    change: Candidate,
     out: Path,
     on_notice: Callable[[Notice], None] = lambda notice: None,
 ) -> Result:
-    """Measure the operator as it is now and with the texts `files`, and give the verdict.
+    """Measure the operator as it is now and with a change, and give the verdict.
 
-    `rationale` says why the change was made. Resumes from `out`.
+    Resumes from `out`.
     """
     out.mkdir(parents=True, exist_ok=True)
     with TrialStore(out / TRIALS_FILE) as store:
@@ -36,15 +35,9 @@ def reverify(
         run = Run(evaluator, budget, store, on_notice)
         run.tell("started", text=f"Verifying an earlier change of {operator.name} again.")
         if run.measure_baseline().outcome is Outcome.OK:
-            host_only = set(files) <= set(operator.host_sources)
-            run.evaluate(
-                Candidate(
-                    files=files,
-                    stage="tiling" if host_only else "kernel",
-                    proposer="earlier run",
-                    rationale=rationale,
-                )
-            )
+            host_only = set(change.files) <= set(operator.host_sources)
+            stage = "tiling" if host_only else "kernel"
+            run.evaluate(change.model_copy(update={"stage": stage}))
         settings = OptimizeSettings(budget=VERIFICATION)
         result = conclude(run, operator, settings.model_dump(), [])
         run.tell("finished", text=result.verdict_reason)

@@ -149,15 +149,14 @@ class Session:
 
     def verify(
         self,
-        files: dict[str, str],
-        rationale: str,
+        change: Candidate,
         out: Path,
         onlooker: Callable[[Notice], None] = lambda notice: None,
     ) -> Result:
-        """Measure and verify an earlier change, the texts `files`, on the operator as it is."""
+        """Measure and verify an earlier change on the operator as it is."""
         from ci.search.reverify import reverify
 
-        found = reverify(self.operator, self.evaluator, files, rationale, out, onlooker)
+        found = reverify(self.operator, self.evaluator, change, out, onlooker)
         return self._told(found, "rules")
 
     def rewind(

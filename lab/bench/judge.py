@@ -116,7 +116,7 @@ class _Court:
         started = time.monotonic()
         asked = _Asked(self.evaluator)
         with tempfile.TemporaryDirectory(prefix="ascendopt-") as folder:
-            result = reverify(self.operator, asked, candidate.files, "", Path(folder))
+            result = reverify(self.operator, asked, Candidate(files=candidate.files), Path(folder))
         if result.verdict == "baseline_failed":
             raise entry.wrong(f"cannot be judged: {result.verdict_reason.rstrip('.')}")
         verdict, refusal = self._verdict(result, asked)

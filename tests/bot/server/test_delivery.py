@@ -17,7 +17,7 @@ from bot.server.delivery import deliver
 from bot.server.verify_again import applies, look_again
 from ci.model.errors import InputError
 from ci.model.result import Result
-from ci.model.trial import Fingerprint, Trial
+from ci.model.trial import Change, Fingerprint, Trial
 from tests.bot.make import DIFF, KERNEL, OPERATOR_PATH, SIMULATED, SOURCES, TILING, git, result
 from tests.bot.operator_repository import Repository
 
@@ -237,6 +237,22 @@ def test_nothing_is_verified_again_while_the_base_stands_or_moves_elsewhere(
     assert number and not again(ops)
     ops.commit("main", {"README.md": "other\n"})
     assert not again(ops)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_what_a_change_does_is_known_when_it_is_verified_again_while_its_run_is_kept(
+    ops: Repository, kept: bool
+) -> None:
+    _, first = merge_request_on_main(ops)
+    does = (Change(what="loads the next tile while one is computed", path=KERNEL),)
+    if kept:
+        folder = ops.queue.runs / first.key
+        folder.mkdir(parents=True)
+        made = of_job(first, adjusted(ops, first.source_commit, changes=does))
+        (folder / "result.json").write_text(made.model_dump_json())
+    ops.commit("main", {f"{OPERATOR_PATH}/{KERNEL}": SOURCES[KERNEL] + "// later\n// and later\n"})
+    (job,) = again(ops)
+    assert job.changes == (does if kept else ())
 
 
 def test_a_base_that_moved_under_the_operator_is_verified_again_and_rebased(

@@ -11,6 +11,7 @@ from bot.server.delivery import check_result
 from bot.server.run_job import OWN_WORKLOAD, read_job, run_job
 from ci.model.errors import InputError
 from ci.model.result import Result
+from ci.model.trial import Change
 from tests.bot.make import git, job
 from tests.ci.system.levels import needs_hidden_files
 from tests.places import SAMPLE
@@ -62,8 +63,8 @@ def a_job(checkout: Path, diff: str, **changes: object) -> Job:
 CONSOLE = Console(stderr=True, force_terminal=False)
 
 
-def verified(checkout: Path, diff: str, out: Path) -> Result:
-    job = a_job(checkout, diff)
+def verified(checkout: Path, diff: str, out: Path, **changes: object) -> Result:
+    job = a_job(checkout, diff, **changes)
     return run_job(job, checkout, out, CONSOLE, bank=out.parent / "bank.duckdb")
 
 
@@ -72,8 +73,10 @@ def test_a_change_that_still_helps_is_verified_with_fresh_figures(
     checkout: Path, tmp_path: Path
 ) -> None:
     diff = patch(checkout, "TILE_BYTES = 16384")
-    found = verified(checkout, diff, tmp_path / "out")
+    does = (Change(what="copies larger pieces", path="op_host/scale_add.cpp"),)
+    found = verified(checkout, diff, tmp_path / "out", changes=does)
     assert found.verdict == "improved" and found.speedup > 1.02
+    assert found.changes == does
     assert found.verification is not None
     assert found.run == "0123456789" and found.base_commit == git(checkout, "rev-parse", "HEAD")
     assert "+const uint32_t TILE_BYTES = 16384;" in found.diff
