@@ -88,9 +88,10 @@ void resume(int index) {
     fiber.ready = nullptr;
     fiber.polls = false;
     static const auto stack_bytes = static_cast<size_t>(constants().get("limit.stack_bytes"));
-    limit_stack(fiber.stack + GUARD_BYTES + STACK_BYTES - stack_bytes);
+    const uint8_t* end = fiber.stack + GUARD_BYTES + STACK_BYTES;
+    limit_stack(end - stack_bytes, end);
     swapcontext(&scheduler, &fiber.context);
-    limit_stack(nullptr);
+    limit_stack(nullptr, nullptr);
     charge_scalar_code();
     leave_image(index, fiber.ended);
     if (fiber.ended) {

@@ -110,7 +110,12 @@ void count_scalar(unsigned long long instructions) { executed += instructions; }
 
 unsigned long long scalar_instructions() { return executed; }
 
-void limit_stack(const void* lowest) { lowest_stack = lowest; }
+const void* stack_end = nullptr;
+
+void limit_stack(const void* lowest, const void* end) {
+    lowest_stack = lowest;
+    stack_end = end;
+}
 
 void count_blocks_of(const link_map& library, bool cube) {
     block_lengths[cube] = BlockLengths(library);

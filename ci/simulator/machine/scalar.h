@@ -15,8 +15,10 @@ unsigned long long scalar_instructions();
 // From now on each basic block of the library of vector or cube cores counts as many instructions
 // as it has (see block_length.h); one of code that nobody named counts as one.
 void count_blocks_of(const link_map& library, bool cube);
-// The running core's stack may grow down to here; null: as far as it likes.
-void limit_stack(const void* lowest);
+// The running core's stack: it may grow down to `lowest` and ends before `end`.
+void limit_stack(const void* lowest, const void* end);
+// Where the running core's stack ends; null between cores.
+extern const void* stack_end;
 // Installs the handlers: integer division by zero continues with quotient 0; a wild access ends
 // the launch as a memory error.
 void install_traps();

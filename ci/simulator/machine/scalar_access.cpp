@@ -109,6 +109,12 @@ struct Range {
 constexpr Range NO_RANGE{nullptr, 0};
 Range aggregate[2] = {NO_RANGE, NO_RANGE};
 
+// Runs at each load and store: one assigned from the other would wait for what was just stored.
+inline void forget_aggregates() {
+    if (aggregate[false].start != nullptr) aggregate[false] = NO_RANGE;
+    if (aggregate[true].start != nullptr) aggregate[true] = NO_RANGE;
+}
+
 constexpr uint64_t WORD = 8;  // bytes of a scalar load or store
 
 // Of the machine's memories; all others are this program's own.
@@ -166,10 +172,12 @@ void dav_scalar_store(void* address, uint32_t bytes) {
     dav::announced_bytes = bytes;
 }
 
-#define DAV_SEEN(name, bytes, write)                                         \
-    extern "C" void name(void* address) {                                    \
-        dav::aggregate[false] = dav::aggregate[true] = dav::NO_RANGE;        \
-        dav::raw_access(address, bytes, write, __builtin_return_address(0)); \
+// Most of what a kernel's own code touches are the core's own variables, which nobody else sees.
+#define DAV_SEEN(name, bytes, write)                                                  \
+    extern "C" void name(void* address) {                                             \
+        dav::forget_aggregates();                                                     \
+        if (address > __builtin_frame_address(0) && address < dav::stack_end) return; \
+        dav::raw_access(address, bytes, write, __builtin_return_address(0));          \
     }
 #define DAV_SEEN_BOTH(kind, bytes)                     \
     DAV_SEEN(__tsan_##kind##read##bytes, bytes, false) \
