@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from ci.model import layout
 from ci.model.errors import InputError
@@ -241,7 +241,7 @@ def _read_operator(root: Path, name: str = "") -> Operator:
     if not kernel:
         raise InputError(f"{root / 'op_kernel'} holds no kernel source (.cpp or .h).")
     repository = _repository(root)
-    top = (repository or _guess_top(root)).resolve()
+    top = (repository or _top_without_git(root)).resolve()
     build = read_build(root, top)
     by_tree = tuple(folders_of_tree(build.tree, {**host, **kernel}, root, build.include_folders))
     folders = (*build.include_folders, *by_tree)
@@ -337,12 +337,17 @@ def _layout(root: Path) -> Literal["cann-ops", "ops-math"]:
     return "cann-ops" if "src" in (p.name for p in list(root.parents)[:3]) else "ops-math"
 
 
-def _guess_top(root: Path) -> Path:
-    """The folder above `src/` of a cann-ops tree without git, else the category's parent."""
-    for parent in list(root.parents)[:4]:
-        if parent.name == "src":
-            return parent.parent
-    return root.parent.parent
+_MOST_ABOVE: Final = 6
+"""Folders above an operator that may belong to its repository, where nobody says so."""
+
+
+def _top_without_git(root: Path) -> Path:
+    """The outermost folder above an operator that a build begins in; the operator's own without.
+
+    Nothing else says where its repository ends, and what lies around it is not ours to read.
+    """
+    listed = [p for p in list(root.parents)[:_MOST_ABOVE] if (p / "CMakeLists.txt").is_file()]
+    return listed[-1] if listed else root
 
 
 def _shared_text(host: Mapping[str, str], folders: Iterable[Path]) -> str:

@@ -54,11 +54,13 @@ class ChipFolders:
         return bool(_USUAL.fullmatch(folder)) or folder in self.ours | self.others
 
 
-def chip_folders(tree: Tree, folder: str) -> ChipFolders:
+def chip_folders(tree: Tree, own: str) -> ChipFolders:
     """The folders for an operator: the toolkit's own name for ours, and what the lists say of the
-    CMakeLists.txt that is nearest to it, in its own folder or above."""
+    CMakeLists.txt that is nearest to it, in its own folder or above.
+
+    `own`: what the paths of the operator's files begin with.
+    """
     usual = frozenset(one.source_folder for one in architectures())
-    own = f"{folder}/"
     lists = _lists(tree)
     near = [path for path in lists if path.startswith(own) or own.startswith(_folder_of(path))]
     if not near:

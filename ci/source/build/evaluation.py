@@ -15,6 +15,7 @@ import importlib.util
 import json
 import os
 import re
+import stat
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
@@ -113,6 +114,10 @@ class Tree:
         """Files that cmake reads."""
         return [p for p in self.files if _is_listing(p)]
 
+    def inside(self, folder: Path) -> str:
+        """What the paths of all that lies in a folder begin with; '' for the top."""
+        return "" if folder == self.top else folder.relative_to(self.top).as_posix() + "/"
+
     def text(self, path: str) -> str:
         """The text of a file; '' of a link, and of one that cannot be read."""
         return _bytes(self.top / path).decode("utf-8", "replace")
@@ -123,7 +128,7 @@ def _is_listing(path: str) -> bool:
 
 
 def tree_of(top: Path) -> Tree:
-    """The repository's files, links and hidden folders left out."""
+    """The repository's files, hidden folders left out, and what is neither a file nor a link."""
     return _tree(top, _state(top))
 
 
@@ -133,7 +138,8 @@ def _tree(top: Path, _state: str) -> Tree:
     for folder, below, names in os.walk(top):
         below[:] = sorted(n for n in below if not n.startswith(".") and n != "node_modules")
         inside = Path(folder).relative_to(top).as_posix()
-        found += [n if inside == "." else f"{inside}/{n}" for n in sorted(names)]
+        kept = [n for n in sorted(names) if _is_file_or_link(f"{folder}/{n}")]
+        found += [n if inside == "." else f"{inside}/{n}" for n in kept]
     parts: list[str | bytes] = []
     for path in found:
         if _is_listing(path):
@@ -141,6 +147,15 @@ def _tree(top: Path, _state: str) -> Tree:
         elif path.endswith(layout.SOURCES):
             parts.append(path)
     return Tree(top, tuple(found), digest(parts))
+
+
+def _is_file_or_link(path: str) -> bool:
+    """Whether it is no pipe, socket or device, which whoever opens it may wait for."""
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return False
+    return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
 
 
 def _state(top: Path) -> str:

@@ -44,12 +44,12 @@ class BuildFacts:
 
     def options(self, op_type: str) -> Options:
         """What holds for the kernel on the chip that we know."""
-        folder = self.folder.relative_to(self.tree.top).as_posix()
+        ours = self.tree.inside(self.folder)
         unit = next(one.definition_word for one in architectures())
-        calls = for_operator(self.calls, folder, op_type, unit)
+        calls = for_operator(self.calls, ours, op_type, unit)
         entry = entry_of(self.tree, op_type, unit)
         texts = _in_texts(self.folder, self.tree.top, self.begins)
-        texts = for_operator(texts, folder, op_type, unit)
+        texts = for_operator(texts, ours, op_type, unit)
         sync = synchronisation(calls, entry, texts, evaluated=not self.problem)
         return Options(sync, _kernel_options(calls, entry))
 
@@ -77,22 +77,22 @@ def read_build(root: Path, top: Path) -> BuildFacts:
     """The build facts of the operator at `root` in the repository at `top`."""
     root, top = root.resolve(), top.resolve()
     tree = tree_of(top)
-    folder = root.relative_to(top).as_posix()
-    begins = build_root(tree, folder)
+    ours = tree.inside(root)
+    begins = build_root(tree, ours)
     said = evaluated(tree, begins)
     problem = said.problem
-    own = [call for call in said.calls if call.file.startswith(folder + "/")]
+    own = [call for call in said.calls if call.file.startswith(ours)]
     if problem:
         own = list(_in_texts(root, top, begins))
-    calls = (*(c for c in said.calls if not c.file.startswith(folder + "/")), *own)
+    calls = (*(c for c in said.calls if not c.file.startswith(ours)), *own)
     folders = [*_asked(own, root, top), root / HOST, root / KERNEL]
     folders += _of_targets(said, tree, begins, root)
     mine, shared = _host_sources(own, root, top)
-    chips = chip_folders(tree, folder).of_operator(
-        (p for p in tree.files if p.startswith(f"{folder}/{HOST}/") and p.endswith(UNITS)),
+    chips = chip_folders(tree, ours).of_operator(
+        (p for p in tree.files if p.startswith(f"{ours}{HOST}/") and p.endswith(UNITS)),
         (p.relative_to(top).as_posix() for p in mine),
     )
-    taken = _taken_by_targets(said, root, top, chips)
+    taken = _taken_by_targets(said, tree, root, chips)
     mine += filter(_for_tiling, taken)
     needed = _dependencies(own, root, top, chips)
     folders += [one / side for one in needed for side in (HOST, KERNEL)]
@@ -158,13 +158,13 @@ def _of_targets(said: Evaluation, tree: Tree, begins: str, root: Path) -> list[P
 
 
 def _taken_by_targets(
-    said: Evaluation, root: Path, top: Path, chips: ChipFolders
+    said: Evaluation, tree: Tree, root: Path, chips: ChipFolders
 ) -> frozenset[Path]:
     """Host sources of the operator that targets take, be it by what the repository's own functions
     look for in its folder."""
-    ours = root.relative_to(top).as_posix() + "/" + HOST + "/"
+    ours = f"{tree.inside(root)}{HOST}/"
     return frozenset(
-        top / source
+        tree.top / source
         for target in said.targets
         for source in target.sources
         if source.startswith(ours) and not chips.another_s(source.removeprefix(ours))

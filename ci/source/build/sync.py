@@ -50,15 +50,18 @@ class Entry:
     options: tuple[str, ...]
 
 
-def for_operator(calls: Iterable[Call], folder: str, op_type: str, unit: str) -> list[Call]:
-    """Calls that are about the operator in `folder` on the compute unit, its own ones first."""
+def for_operator(calls: Iterable[Call], ours: str, op_type: str, unit: str) -> list[Call]:
+    """Calls that are about an operator on the compute unit, its own ones first.
+
+    `ours`: what the paths of the operator's files begin with.
+    """
     own, named, everyone = [], [], []
     for call in calls:
         units = {word.lower() for word in call.after("COMPUTE_UNIT", "COMPUTE_UNITS")}
         units = units or {w.lower() for w in call.arguments if _UNIT.fullmatch(w.lower())}
         if units and unit not in units and not units & _ALL:
             continue
-        if call.file.startswith(folder + "/"):
+        if call.file.startswith(ours):
             own.append(call)
         elif op_type in call.arguments:
             named.append(call)

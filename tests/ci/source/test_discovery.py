@@ -48,6 +48,7 @@ def in_the_ops_nn_layout(
         folder.mkdir(parents=True)
     (common / "op_kernel").mkdir()
     (top / "common" / "inc").mkdir(parents=True)
+    (top / ".git").mkdir()
     root.rename(moved)
     says = "add_modules_sources(OPTYPE scale_mask ACLNNTYPE aclnn DEPENDENCIES math_common)\n"
     (moved / build / "CMakeLists.txt").write_text(says)

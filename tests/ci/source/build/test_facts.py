@@ -1,12 +1,14 @@
 """What a repository's build says, in layouts that no known repository has."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from ci.model.operator import Operator
 from ci.source.build import evaluation
+from ci.source.build.facts import read_build
 from ci.source.discovery import load_operator
 from tests.ci.small_operator import DEFINITION, KERNEL, TILING
 
@@ -254,3 +256,52 @@ def test_the_folder_that_an_operators_build_takes_is_the_chips(tmp_path: Path) -
     taken = "target_sources(hosts PRIVATE op_host/scale_mask.cpp op_host/arch88/tiling.cpp)\n"
     (root / "CMakeLists.txt").write_text(taken)
     assert tilings_of(load_operator(root)) == ["op_host/arch88/tiling.cpp"]
+
+
+def loose(folder: Path) -> Path:
+    """An operator that lies in a folder of nobody's repository."""
+    for side, text in (("op_host", TILING + DEFINITION), ("op_kernel", KERNEL)):
+        (folder / side).mkdir(parents=True)
+        (folder / side / "scale_mask.cpp").write_text(text)
+    return folder
+
+
+def test_without_a_repository_nothing_around_an_operator_is_looked_at(tmp_path: Path) -> None:
+    root = loose(tmp_path / "mine" / "scale_mask")
+    neighbour = tmp_path / "mine" / "common"
+    neighbour.mkdir()
+    (neighbour / "stranger.h").write_text("#pragma once\n")
+    assert read_build(root, load_operator(root).root).tree.top == root
+    source = root / "op_host" / "scale_mask.cpp"
+    source.write_text('#include "stranger.h"\n' + source.read_text())
+    assert load_operator(root).tree_folders == ()
+
+
+def test_without_git_the_outermost_build_above_an_operator_is_its_repository(
+    tmp_path: Path,
+) -> None:
+    root = repository(tmp_path, "")
+    (tmp_path / ".git").rmdir()
+    assert tmp_path / "deep" / "headers" in load_operator(root).include_folders
+
+
+def test_a_repository_that_is_one_operator_is_built_as_its_build_says(tmp_path: Path) -> None:
+    root = loose(tmp_path / "scale_mask")
+    (root / ".git").mkdir()
+    (root / "CMakeLists.txt").write_text(
+        "project(one NONE)\nadd_library(hosts OBJECT)\n"
+        "target_sources(hosts PRIVATE op_host/scale_mask.cpp)\nadd_ops_compile_options("
+        "ALL OPTIONS --cce-auto-sync=off)\n"
+    )
+    assert sync(load_operator(root)) == ("off", "CMakeLists.txt:4")
+
+
+@pytest.mark.parametrize("name", ["list.json", "build.sh", "CMakeLists.txt", "common.h"])
+def test_a_pipe_in_a_repository_is_not_waited_for(tmp_path: Path, name: str) -> None:
+    root = repository(tmp_path, "")
+    # Scripts are read where one may name such a list.
+    (tmp_path / "auto.json").write_text('{"Other": {"auto_sync": true}}')
+    os.mkfifo(tmp_path / "deep" / name)
+    source = root / "op_host" / "scale_mask.cpp"
+    source.write_text('#include "deep/common.h"\n' + source.read_text())
+    assert load_operator(root).op_type
