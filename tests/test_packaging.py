@@ -111,6 +111,7 @@ def installed(made: dict[str, Path]) -> Path:
     return place / "bin" / "ascendopt"
 
 
+@pytest.mark.long
 def test_the_installed_wheel_optimizes_a_copied_operator(installed: Path, tmp_path: Path) -> None:
     shutil.copytree(SAMPLE / "src" / "math" / "affine_clamp", tmp_path / "affine_clamp")
     env = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}

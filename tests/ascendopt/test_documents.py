@@ -39,6 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_every_example_of_the_page_runs(folder: Path) -> None:
     examples = CODE.findall(PAGE.read_text())
     # The example that loads an operator comes first; others go on with it.

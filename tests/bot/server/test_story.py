@@ -173,6 +173,7 @@ def running_trials(data: Path) -> list[Path]:
 
 
 @needs_hidden_files
+@pytest.mark.long
 def test_a_webhook_becomes_a_merge_request_although_the_server_is_killed_on_the_way(
     github: Ops, serving: Serving
 ) -> None:

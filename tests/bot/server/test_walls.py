@@ -14,6 +14,7 @@ import pytest
 
 from bot.forge.local import LocalForge
 from bot.repository.connection import Connection
+from bot.server.merge_request import read_result
 from bot.server.queue import Queue
 from bot.server.worker import Worker, WorkSettings
 from tests.bot.make import git
@@ -25,6 +26,12 @@ pytestmark = pytest.mark.every_level
 
 OPERATOR = "src/math/affine_clamp"
 KERNEL = f"{OPERATOR}/op_kernel/affine_clamp.cpp"
+SMALL = """cases:
+  - name: small
+    inputs:
+      x: {shape: [8], dtype: float32}
+    attrs: {alpha: 0.5, beta: -0.5, low: -1.0, high: 1.0}
+"""
 HOSTILE = "raise SystemError('code of the merge request ran')\n"
 
 
@@ -38,8 +45,9 @@ def sample(folder: Path, golden: str) -> Repository:
     text = (home / "golden.py").read_text()
     (home / "golden.py").unlink()
     (home / golden).write_text("import sched\nimport zipapp\n" + text)
-    workload = (home / "workload.yaml").read_text()
-    (home / "workload.yaml").write_text(workload.replace("golden.py:", f"{golden}:"))
+    workload = (home / "workload.yaml").read_text().replace("golden.py:", f"{golden}:")
+    # So small that nothing is faster: what is proposed has tests of its own.
+    (home / "workload.yaml").write_text(workload.partition("cases:")[0] + SMALL)
     for words in (
         ("init", "-q", "-b", "main"),
         ("config", "user.name", "Alice"),
@@ -55,7 +63,7 @@ def sample(folder: Path, golden: str) -> Repository:
 
 
 def worked_off(ops: Repository, number: int) -> str:
-    """How the job of `/optimize` on a merge request ends, and why."""
+    """The verdict of the job of `/optimize` on a merge request; else how the job ended and why."""
     ops.queue_up(ops.comment(number, "/optimize"))
     connection = ops.connection()
 
@@ -68,7 +76,9 @@ def worked_off(ops: Repository, number: int) -> str:
     state = worker.work(record)
     ended = ops.queue.get(record.job.key)
     assert ended is not None
-    return f"{state}: {ended.note}"
+    if state != "done":
+        return f"{state}: {ended.note}"
+    return read_result(ops.queue.runs / record.job.key).verdict
 
 
 @needs_hidden_files
@@ -101,7 +111,7 @@ def test_python_of_a_merge_request_is_never_run(
         (ops.checkout / path).symlink_to(target)
     kernel = (ops.checkout / KERNEL).read_text() + "// touched\n"
     request = ops.request({KERNEL: kernel, **files})
-    assert worked_off(ops, request.number).startswith("done: ")
+    assert worked_off(ops, request.number) == "not_improved"
 
 
 def test_a_golden_of_the_default_branch_that_changes_is_other_work(tmp_path: Path) -> None:
