@@ -53,6 +53,7 @@ lock: $(VENV)/.test
 	@$(VENV)/bin/$(COMPILE) pyproject.toml -o $(LOCK)
 	@$(VENV)/bin/$(COMPILE) pyproject.toml --extra test --extra lint --extra docs -c $(LOCK) -o $(TOOLS)
 	@$(VENV)/bin/$(COMPILE) --group build -c $(TOOLS) -o $(BUILD)
+	@$(PY) .ci/pin_build
 	@$(VENV)/bin/$(COMPILE) --group plan -c $(LOCK) -o bot/setup/plan.lock
 
 # Lays out Python and C++ as `make lint` wants them.

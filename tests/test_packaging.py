@@ -240,6 +240,10 @@ def test_the_locks_agree() -> None:
     assert {one: shipped.get(one) for one in plan} == plan
 
 
+def test_who_builds_apart_from_make_builds_with_what_is_locked() -> None:
+    assert METADATA["build-system"]["requires"] == list(locked(BUILD)), "run `make lock`"
+
+
 def test_the_changelog_and_the_licence_go_with_the_version(wheel: zipfile.ZipFile) -> None:
     assert f"## {PROJECT['version']} " in (TOP / "CHANGELOG.md").read_text()
     inside = f"ascendopt-{PROJECT['version']}.dist-info/licenses/LICENSE"
