@@ -5,16 +5,27 @@ Format: https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator, Sequence
-from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote
 
+from bot.base.text import printable
 from ci.model.finding import CheckReport
 from ci.model.trial import Place, Trial
+from rules.findings import finding_rule
 
-VERSION = "2.1.0"
-SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+VERSION: Final = "2.1.0"
+SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+ROOT: Final = "SRCROOT"
+"""What stands for the top of the checkout."""
+
+FINGERPRINT: Final = "ascendoptFinding/v1"
+"""The name under which a forge knows a fault again after lines have moved."""
 
 
 class _Found(NamedTuple):
@@ -23,6 +34,7 @@ class _Found(NamedTuple):
     text: str
     place: Place
     operator: Path
+    other: Place = Place()
 
 
 def write_sarif(trials: Sequence[tuple[Path, Trial]], root: Path, file: Path) -> None:
@@ -41,19 +53,35 @@ def _write(log: dict[str, Any], file: Path) -> None:
 
 
 def check_sarif(reports: Sequence[CheckReport], root: Path) -> dict[str, Any]:
-    """Return one run with a result for each finding of the checks; `root` as for `sarif`."""
+    """Return one run with a result for each finding of the checks; `root` as for `sarif`.
+
+    What was not checked, and why, are notifications of the run.
+    """
     results = [
         _Found(
             one.kind,
             one.severity.value,
-            "\n".join(filter(None, (one.text, one.evidence, one.advice))),
+            "\n".join(filter(None, (one.text or one.title, one.evidence, one.advice))),
             one.place,
             report.folder,
+            one.other,
         )
         for report in reports
         for one in report.findings
     ]
-    return _log(results, root)
+    unsaid = [(report, "error", report.unchecked) for report in reports if report.unchecked]
+    unsaid += [(report, "note", note) for report in reports for note in report.notes]
+    log = _log(results, root)
+    log["runs"][0]["invocations"] = [
+        {
+            "executionSuccessful": not any(report.unchecked for report in reports),
+            "toolExecutionNotifications": [
+                {"level": level, "message": {"text": _plain(f"{report.operator}: {text}")}}
+                for report, level, text in unsaid
+            ],
+        }
+    ]
+    return log
 
 
 def sarif(trials: Sequence[tuple[Path, Trial]], root: Path) -> dict[str, Any]:
@@ -76,24 +104,36 @@ def _log(results: Sequence[_Found], root: Path) -> dict[str, Any]:
                     "driver": {
                         "name": "ascendopt",
                         "informationUri": "https://arxiv.org/abs/2603.23566",
-                        "rules": [{"id": rule, "name": _title(rule)} for rule in rules],
+                        "rules": [_rule(rule) for rule in rules],
                     }
                 },
                 "columnKind": "unicodeCodePoints",
-                "originalUriBaseIds": {"SRCROOT": {"uri": root.resolve().as_uri() + "/"}},
+                "originalUriBaseIds": {ROOT: {"uri": _uri(root.resolve(), folder=True)}},
                 "results": [
                     {
                         "ruleId": found.rule,
                         "ruleIndex": rules.index(found.rule),
                         "level": found.level,
-                        "message": {"text": found.text},
-                        "locations": [_location(found, root)],
+                        "message": {"text": _plain(found.text)},
+                        "locations": [_location(found.operator, _shown(found), root)],
+                        **_related(found, root),
+                        "partialFingerprints": {FINGERPRINT: fingerprint},
                     }
-                    for found in results
+                    for found, fingerprint in zip(
+                        results, _fingerprints(results, root), strict=True
+                    )
                 ],
             }
         ],
     }
+
+
+def _rule(rule: str) -> Mapping[str, Any]:
+    known = finding_rule(rule)
+    described = {"shortDescription": {"text": known.title}}
+    if known.advice:
+        described["help"] = {"text": known.advice}
+    return {"id": rule, "name": _title(rule), **described}
 
 
 def _found(trial: Trial, operator: Path) -> Iterator[_Found]:
@@ -111,19 +151,62 @@ def _title(rule: str) -> str:
     return "".join(word.capitalize() for word in rule.replace("-", "_").split("_"))
 
 
-def _location(found: _Found, root: Path) -> dict[str, Any]:
-    operator, place = found.operator, found.place
-    file = place.file or next(
-        (
-            path.relative_to(operator).as_posix()
-            for path in sorted((operator / "op_kernel").glob("*.cpp"))
-        ),
-        "",
-    )
-    inside = PurePosixPath(operator.resolve().relative_to(root.resolve()).as_posix())
-    location: dict[str, Any] = {
-        "artifactLocation": {"uri": str(inside / file), "uriBaseId": "SRCROOT"}
-    }
-    if place.file and place.line:
-        location["region"] = {"startLine": place.line}
-    return {"physicalLocation": location}
+def _plain(text: str) -> str:
+    return "\n".join(printable(line) for line in text.splitlines())
+
+
+def _shown(found: _Found) -> Place:
+    """Where a fault is shown: what names no source, on the first kernel source."""
+    if found.place.file:
+        return found.place
+    sources = sorted((found.operator / "op_kernel").glob("*.cpp"))
+    first = sources[0].relative_to(found.operator).as_posix() if sources else ""
+    return Place(case=found.place.case, file=first)
+
+
+def _location(operator: Path, place: Place, root: Path) -> dict[str, Any]:
+    """A place with the first line where none is known: forges show nothing without a line."""
+    path = Path(os.path.normpath(operator.resolve() / place.file))
+    region = {"startLine": max(place.line, 1)}
+    try:
+        inside = path.relative_to(root.resolve())
+    except ValueError:
+        artifact = {"uri": _uri(path)}
+    else:
+        artifact = {"uri": quote(os.fsencode(inside)), "uriBaseId": ROOT}
+    return {"physicalLocation": {"artifactLocation": artifact, "region": region}}
+
+
+def _uri(path: Path, *, folder: bool = False) -> str:
+    """The address of a file; a folder's ends with a slash."""
+    return "file://" + quote(os.fsencode(path)) + "/" * (folder and path != Path("/"))
+
+
+def _related(found: _Found, root: Path) -> dict[str, Any]:
+    if not found.other.file:
+        return {}
+    text = "The earlier of the two accesses."
+    place = _location(found.operator, found.other, root)
+    return {"relatedLocations": [{"id": 1, **place, "message": {"text": text}}]}
+
+
+def _fingerprints(results: Sequence[_Found], root: Path) -> Iterator[str]:
+    """What names a fault for as long as its line says the same, wherever that line stands."""
+    seen = Counter[str]()
+    for found in results:
+        shown = _shown(found)
+        artifact = _location(found.operator, shown, root)["physicalLocation"]["artifactLocation"]
+        line = _line(found.operator / shown.file, shown.line) or found.place.case
+        words = "\0".join((found.rule, artifact["uri"], line))
+        name = hashlib.sha256(words.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        seen[name] += 1
+        yield f"{name}:{seen[name]}"
+
+
+def _line(file: Path, number: int) -> str:
+    """A source line without its blanks; '' where there is none."""
+    try:
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return "".join(lines[number - 1].split()) if 0 < number <= len(lines) else ""

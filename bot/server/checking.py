@@ -6,6 +6,7 @@ operator is checked again; findings that are new in the merge request come first
 
 from __future__ import annotations
 
+import posixpath
 from pathlib import Path
 from typing import Final
 
@@ -60,5 +61,6 @@ def section(job: Job, found: CheckedChange) -> str:
         found=found,
         shown=_SHOWN,
         shown_by=shown_by,
+        place=lambda place: posixpath.normpath(f"{job.operator}/{place.source}"),
         summary=summary(found),
     ).strip()

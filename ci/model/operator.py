@@ -5,6 +5,7 @@ This is the data; `find_operators` and `load_operator` are in `ci/source/discove
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Literal
 
@@ -163,6 +164,12 @@ class Operator(Frozen):
             return shared or source
         root = self.root.resolve().relative_to(self.repository.resolve())
         return (root / source).as_posix()
+
+    def seen_from_folder(self, source: str) -> str:
+        """Path of one of the sources from `root`, which leads out of it for a shared one."""
+        if source not in self.shared_paths:
+            return source
+        return Path(os.path.relpath(self.path(source), self.root)).as_posix()
 
     @property
     def _top(self) -> Path:

@@ -26,10 +26,16 @@ def check_both(
     if before is None:
         return report, tuple(now), (), ()
     was = [found for found in before.check(settings).findings if found.fails]
-    texts = before.operator.texts(), after.operator.texts()
+    texts = _texts(before), _texts(after)
     new = beyond(now, texts[1], was, texts[0])
     gone = beyond(was, texts[0], now, texts[1])
     return report, new, tuple(found for found in now if found not in new), gone
+
+
+def _texts(session: Session) -> dict[str, str]:
+    """The sources by the paths that findings have."""
+    operator = session.operator
+    return {operator.seen_from_folder(name): text for name, text in operator.texts().items()}
 
 
 def beyond(

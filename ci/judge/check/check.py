@@ -21,7 +21,8 @@ from ci.judge.launch_record import Launched, launch_once
 from ci.judge.varied.lengths import Empty
 from ci.judge.varied_sweep import WIDE, sweep
 from ci.model.errors import CaseDeclined, InputError, TrialFailure
-from ci.model.finding import CheckReport, CheckSettings
+from ci.model.finding import CheckReport, CheckSettings, Finding
+from ci.model.operator import Operator
 from ci.model.trial import Outcome, Place
 from ci.model.workload import WorkloadCase
 
@@ -206,6 +207,15 @@ def _first_difference(plain: Launched, now: Launched) -> Place:
     return Place(file=apart[0][0], line=apart[0][1]) if apart else Place()
 
 
+def _placed(found: Finding, operator: Operator) -> Finding:
+    """The finding with its files where they lie, seen from the operator's folder."""
+    places = {
+        name: place.model_copy(update={"file": operator.seen_from_folder(place.file)})
+        for name, place in (("place", found.place), ("other", found.other))
+    }
+    return found.model_copy(update=places)
+
+
 def check(standard: Standard, settings: CheckSettings, say: Say) -> CheckReport:
     """All that is found. Raises InputError when the golden function fails on the workload's own
     cases, EnvironmentProblem when this machine cannot build."""
@@ -223,7 +233,7 @@ def check(standard: Standard, settings: CheckSettings, say: Say) -> CheckReport:
     return CheckReport(
         operator=standard.operator.name,
         folder=standard.operator.root,
-        findings=one.findings.ordered(),
+        findings=tuple(_placed(found, standard.operator) for found in one.findings.ordered()),
         cases=len(one.launched),
         varied=one.varied,
         notes=tuple(one.notes),

@@ -14,7 +14,7 @@ from bot.forge.base import Forge
 from bot.forge.gitcode import GitCodeForge
 from bot.forge.local import LocalForge
 from bot.repository.job import Job
-from bot.server.checking import CHECKED, read_checked, summary, tell_checked
+from bot.server.checking import CHECKED, read_checked, section, summary, tell_checked
 from bot.server.ci_mode import report
 from ci.model.checked_change import CheckedChange
 from ci.model.errors import InputError
@@ -80,6 +80,12 @@ def test_what_a_run_found_is_told_and_fails_the_check(tmp_path: Path) -> None:
     assert f"{SCALE}/op_kernel/scale.cpp:7" in ci.answers(number)
     (status,) = (s for s in ci.ops.bot.statuses(made.source_commit) if "check" in s.context)
     assert (status.state, status.description) == ("failure", "findings: 1 new")
+
+
+def test_a_fault_in_a_source_that_operators_share_is_named_from_the_top() -> None:
+    made = job(kind="check", operator=SCALE)
+    shared = finding(7).model_copy(update={"place": Place(file="../../common/inc/a.h", line=7)})
+    assert "`src/common/inc/a.h:7`" in section(made, found(made, new=(shared,)))
 
 
 def test_findings_of_another_commit_are_not_taken(tmp_path: Path) -> None:

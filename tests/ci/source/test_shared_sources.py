@@ -18,6 +18,9 @@ def test_the_shared_pipeline_and_the_shared_tiling_are_sources_of_the_operator(
     assert operator.tiling_sources == (TILING,)
     assert operator.shared_host_sources == ()
     assert operator.path(PIPELINE) == tmp_path / "src/common/inc/family/pipeline.h"
+    seen = operator.seen_from_folder(PIPELINE)
+    assert (operator.root / seen).resolve() == operator.path(PIPELINE).resolve()
+    assert operator.seen_from_folder(operator.kernel_entry) == operator.kernel_entry
 
 
 def test_what_only_names_constants_is_not(tmp_path: Path) -> None:
