@@ -39,7 +39,7 @@ def _parameter_type(annotation: Any) -> Any:
 
 
 def _option(name: str, field: FieldInfo) -> click.Option:
-    flag = "--" + name.replace("_", "-")
+    flag = "--" + name.rstrip("_").replace("_", "-")
     default = None if field.default is PydanticUndefined else field.default
     if _plain(field.annotation) is bool:
         declaration = f"{flag}/--no-{flag[2:]}" if default else flag

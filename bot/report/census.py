@@ -35,6 +35,18 @@ def sync_words(summary: Summary) -> str:
     return ", ".join(f"{n} {word}" for word, n in sorted(summary.auto_sync.items(), reverse=True))
 
 
+def tried_as_words(summary: Summary) -> str:
+    """What became of operators that are declared for other chips only, '' where none was tried."""
+    found = summary.tried_as
+    if not found:
+        return ""
+    return (
+        f"{found[Stage.FOUND]} operators declared for other chips only were tried as the 910B:"
+        f" {found[Stage.RUNS]} run, {found[Stage.VERIFIED]} of these verified. They count in no"
+        " other figure."
+    )
+
+
 def missing(summary: Summary, limit: int = MOST_REASONS) -> list[Reason]:
     """What stops most operators, as far as a report lists it."""
     return list(summary.reasons[:limit])
@@ -57,5 +69,6 @@ def census_markdown(title: str, rows: Sequence[CensusRow], summary: Summary) -> 
         stages=_SHOWN,
         words=STAGE_WORDS,
         missing=missing(summary),
+        tried_as=tried_as_words(summary),
         names=names,
     )

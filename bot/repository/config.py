@@ -14,18 +14,13 @@ from pydantic import AfterValidator, Field
 from bot.base.language import Language
 from bot.repository.command import Stage
 from bot.repository.commit_style import CommitStyle
+from ci.model.build_setting import CONFIG_FILE, BuildSetting, Inside
 from ci.model.frozen import Frozen
 from ci.model.settings import DEFAULT_DEVICE
 from ci.model.yaml_model import model_problems, read_model
 from rules.devices import device_names
 
-FILE: Final = ".ascendopt.yml"
-
-
-def _relative(value: str) -> str:
-    if value.startswith("/") or ".." in value.split("/") or "\\" in value:
-        raise ValueError("must be a path inside the repository, without '..'")
-    return value.strip("/")
+FILE: Final = CONFIG_FILE
 
 
 def _known_device(value: str) -> str:
@@ -34,7 +29,6 @@ def _known_device(value: str) -> str:
     return value
 
 
-Inside = Annotated[str, AfterValidator(_relative)]
 Device = Annotated[str, AfterValidator(_known_device)]
 
 
@@ -191,6 +185,11 @@ class RepositoryConfig(Frozen):
     )
     operators: dict[str, OperatorOverride] = Field(
         default_factory=dict, description="What differs for an operator, by folder or name."
+    )
+    build: tuple[BuildSetting, ...] = Field(
+        default=(),
+        description="Build facts that the repository's own build does not say. Unlike the rest they"
+        " are read from the tree that is built, as build files are.",
     )
 
     def override(self, folder: str) -> OperatorOverride:

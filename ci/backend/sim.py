@@ -15,7 +15,7 @@ from ci.backend.output_shapes import filled, told, with_room
 from ci.backend.tiled import TiledBuild
 from ci.host.door import FrontDoor
 from ci.host.host_tiling import TilingAnswer
-from ci.host.kernel_unit import KernelVariant, twice_defined
+from ci.host.kernel_unit import KernelVariant, amended
 from ci.host.tiling_request import host_request, platform_facts
 from ci.model.decision import Decision
 from ci.model.ensemble import Condition
@@ -201,7 +201,7 @@ class SimulatorBuild(TiledBuild):
         flavour: Flavour = "plain",
     ) -> None:
         self._backend = backend
-        self._own_structs: dict[KernelVariant, KernelVariant] = {}
+        self._amended: dict[KernelVariant, KernelVariant] = {}
         self._built: dict[KernelVariant, _Kernels] = {}
         self._lock = threading.Lock()
         super().__init__(
@@ -241,7 +241,7 @@ class SimulatorBuild(TiledBuild):
 
     def _kernel(self, variant: KernelVariant, core: str) -> Path:
         """Compile for a kind of core and pass the result through the second guard, once."""
-        variant = self._own_structs.get(variant, variant)
+        variant = self._amended.get(variant, variant)
         try:
             kernel = self.toolchain.compile_kernel(
                 self.operator,
@@ -252,10 +252,10 @@ class SimulatorBuild(TiledBuild):
                 flavour=self.flavour,
             )
         except TrialFailure as stopped:
-            other = twice_defined(variant, stopped.refusal)
+            other = amended(variant, stopped.refusal)
             if other is None:
                 raise
-            self._own_structs[variant] = other
+            self._amended[variant] = other
             return self._kernel(other, core)
         if self.flavour != "plain":  # calls that are optimized away otherwise, and tables of checks
             return kernel

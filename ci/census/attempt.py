@@ -25,11 +25,12 @@ from ci.judge.in_place import judged_operator
 from ci.judge.reference import declared_outputs
 from ci.model.census import CensusRow, Failure, Stage, Unit
 from ci.model.errors import InputError, TrialFailure
-from ci.model.launch import EMPTY_BODY, Tensors, wrote_nothing
+from ci.model.launch import Tensors, wrote_nothing
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Outcome, Refusal
 from ci.model.workload import Workload, WorkloadCase
 from ci.source.discovery import declared_for_others, for_chip, load_operator
+from ci.source.empty_body import wrote_nothing_because
 from ci.source.inputs import draw_inputs
 from ci.source.workload_file import find_workload, load_workload
 
@@ -67,10 +68,12 @@ def attempt(
     workloads: Path | None,
     backend: SimulatorBackend,
     read_only: bool = False,
+    tried_as: str = "",
 ) -> CensusRow:
     """Try the operator in `folder` of the repository at `top`; `read_only` builds and runs nothing.
 
-    `workloads` is a folder as `find_workload` reads it.
+    `workloads` is a folder as `find_workload` reads it. One that is declared for other chips only
+    is tried where `tried_as` names ours.
     """
     started = time.monotonic()
     notes = _Notes()
@@ -78,7 +81,7 @@ def attempt(
     try:
         operator = load_operator(folder)
         notes.ok(Stage.DEFINITION)
-        if not for_chip(operator):
+        if not for_chip(operator) and not tried_as:
             message = f"It is declared for {', '.join(operator.socs)} only; nothing was built."
             notes.failures.append(
                 Failure(stage=Stage.HOST_BUILDS, kind="other chip", message=message)
@@ -98,6 +101,8 @@ def attempt(
         declared_for_chip=for_chip(operator) if operator else not declared_for_others(folder),
         auto_sync=operator.auto_sync_word if operator else "",
         auto_sync_said_by=operator.auto_sync_said_by if operator else "",
+        build_facts=operator.build_facts if operator else (),
+        tried_as=tried_as if operator and not for_chip(operator) else "",
         passed=tuple(s for s in Stage if s in notes.passed),
         failures=tuple(notes.failures),
         case=notes.case,
@@ -233,7 +238,9 @@ def _run(build: SimulatorBuild, case: WorkloadCase, inputs: Tensors, outputs: Te
     """Launch. Raises TrialFailure, also where that wrote nothing."""
     run = build.run(case, inputs, outputs)
     if wrote_nothing(run.pipes.tensor_write_bytes, inputs, outputs):
-        raise TrialFailure(Outcome.MEMORY_ERROR, Refusal(sentence=EMPTY_BODY))
+        raise TrialFailure(
+            Outcome.MEMORY_ERROR, Refusal(sentence=wrote_nothing_because(build.texts))
+        )
 
 
 def _guess_kernel(build: SimulatorBuild, operator: Operator, notes: _Notes) -> None:
@@ -244,8 +251,11 @@ def _guess_kernel(build: SimulatorBuild, operator: Operator, notes: _Notes) -> N
     for key in keys:
         try:
             answer = TilingAnswer(block_dim=1, tiling_key=key, data=b"")
-            build.toolchain.compile_kernel(operator, build.texts, build.variant(case, answer))
+            build.kernel(build.variant(case, answer))
         except (TrialFailure, InputError) as stopped:
+            if isinstance(stopped, TrialFailure) and stopped.outcome is Outcome.REJECTED:
+                notes.ok(Stage.KERNEL_BUILDS)  # it builds; what it calls is another matter
+                return
             refusal = (
                 stopped.refusal
                 if isinstance(stopped, TrialFailure)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from ci.model.census import Failure, Stage
-from ci.model.launch import EMPTY_BODY
 from ci.model.trial import Outcome, Refusal
+from ci.source.empty_body import EMPTY_BODY, NOTHING_TO_DO
 
 _TABLE: Final[dict[str, Any]] = tomllib.loads(
     Path(__file__).with_name("reasons.toml").read_text(encoding="utf-8")
@@ -45,6 +45,8 @@ def classify(stage: Stage, outcome: Outcome, refusal: Refusal) -> tuple[str, str
         return _OUTCOMES[outcome], found[1] if found else ""
     if EMPTY_BODY in refusal.message:
         return "empty kernel", ""
+    if NOTHING_TO_DO in refusal.message:
+        return "nothing to do", ""
     if outcome in _OUTCOMES:
         return _OUTCOMES[outcome], ""
     if stage is Stage.TILING_RUNS:

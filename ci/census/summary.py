@@ -11,6 +11,8 @@ from ci.model.census import CensusRow, Reason, Stage, Summary
 def summarize(rows: Sequence[CensusRow]) -> Summary:
     """Add up the rows of a census."""
     chip = [row for row in rows if row.declared_for_chip]
+    others = [row for row in rows if row.tried_as]
+    told = (Stage.FOUND, Stage.RUNS, Stage.VERIFIED)
     categories = sorted({row.category for row in rows})
     return Summary(
         operators=len(rows),
@@ -19,6 +21,7 @@ def summarize(rows: Sequence[CensusRow]) -> Summary:
         reached_for_chip=_reached(chip),
         by_category={c: _reached([r for r in rows if r.category == c]) for c in categories},
         auto_sync=dict(Counter(row.auto_sync for row in chip if row.auto_sync)),
+        tried_as={stage: sum(row.passes(stage) for row in others) for stage in told if others},
         reasons=reasons(chip),
         versions=tuple(sorted({row.version for row in rows if row.version})),
     )

@@ -33,7 +33,7 @@ def question(folder: Path, top: Path, settings: CensusSettings) -> Question:
     place = folder.relative_to(top).as_posix()
     return Question(
         handler=_HANDLER,
-        text=[place, settings.device, settings.asc_headers, settings.read_only],
+        text=[place, settings.device, settings.asc_headers, settings.read_only, settings.as_],
         folders=folders,
         seconds=settings.seconds,
     )
@@ -46,7 +46,8 @@ def answer(text: JsonValue, folders: dict[str, Path]) -> JsonValue:
     top = folders["top"]
     try:
         backend = _backend(device, asc_headers)
-        row = attempt(top / place, top, folders.get("workloads"), backend, bool(text[3]))
+        workloads, tried_as = folders.get("workloads"), str(text[4] or "")
+        row = attempt(top / place, top, workloads, backend, bool(text[3]), tried_as)
     except (EnvironmentProblem, OSError):
         raise
     except Exception as bug:  # one operator never stops the others

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from math import prod
 
-from ci.derive.candidates import TEST_OUTPUTS, Sourced, candidate_cases, other_attributes
+from ci.derive.candidates import GENERIC, TEST_OUTPUTS, Sourced, candidate_cases, other_attributes
 from ci.derive.case_selection import Option
 from ci.derive.guided import guided_cases
 from ci.derive.host_queries import Asker, Taken
@@ -46,17 +46,16 @@ def taken_cases(
     sourced: list[Sourced] = [("workload", case) for case in given]
     sourced += candidate_cases(asker.told(operator))
     found = answered(asker, sourced)
-    if all(option.source == "generic shapes" for option in found):
+    if all(option.source == GENERIC for option in found):
         # An attribute may be what it refuses.
-        likely = [s for s in sourced if s[0] != "generic shapes" or not found][:MOST_ALTERED]
+        likely = [s for s in sourced if s[0] != GENERIC or not found][:MOST_ALTERED]
         altered = [
             (source, other) for source, case in likely for other in other_attributes(operator, case)
         ]
         found = answered(asker, altered) + found
         sourced += altered
     if not found and (led := watched()) is not None:
-        starts = [case for _, case in sourced[:MOST_ALTERED]]
-        more = guided_cases(asker.told(operator), led, starts)
+        more = guided_cases(asker.told(operator), led, sourced[:MOST_ALTERED])
         found = answered(asker, more)
         sourced += more
     if not found:

@@ -39,7 +39,7 @@ _INDEX_NAMES = ("index", "indices", "idx", "sorted", "segment", "offsets", "labe
 _LIST_LENGTH = 2
 _CHOSEN = ("float32", "float16", "bfloat16")
 """Dtypes of the first input to try first, most usual one first."""
-_ROLE = re.compile(r"^(?:attr|input)|(?:(?:host)?data|value|vec|array|arr|list|attr|num)$")
+_ROLE = re.compile(r"^(?:attr|input)|(?:(?:host)?data|value|val|vec|array|arr|list|attr|num)$")
 """What variables have around the name of what they hold."""
 _WORD = re.compile(r'"([A-Za-z_]\w{0,15})"')
 _MOST_WORDS = 24
@@ -54,6 +54,9 @@ _MOST_VALUES = 256
 
 TEST_OUTPUTS = "test's outputs"
 """Source of the cases of tests with the outputs that these name."""
+
+GENERIC = "generic shapes"
+"""Source of the cases that nothing in the repository names."""
 
 Sourced = tuple[str, WorkloadCase]
 """Where a case comes from, and the case."""
@@ -74,7 +77,7 @@ def candidate_cases(operator: Operator) -> Iterator[Sourced]:
     read = any(spec.value_depend for spec in operator.inputs)
     for case in (*_plain(operator), *islice(_mixed(operator), MOST_MIXED)):
         for lengths, number in product(_LISTS, _READ) if read else [(_LISTS[0], 0)]:
-            yield "generic shapes", _read_as(operator, case, lengths, number)
+            yield GENERIC, _read_as(operator, case, lengths, number)
 
 
 def _plain(operator: Operator) -> Iterator[WorkloadCase]:

@@ -13,6 +13,7 @@ from ci.model.dtypes import BY_NAME
 from ci.model.operator import Operator
 from ci.model.trial import Outcome
 from ci.model.workload import Entry, TensorCase, Workload
+from ci.source.empty_body import NOTHING_TO_DO
 
 _UNWRITTEN = re.compile(
     r"leaves (\d+) of the (\d+) bytes of output (\d+)(?:\[\d+\])? unwritten, from byte (\d+) on"
@@ -44,6 +45,9 @@ def mended(operator: Operator, frame: Workload, option: Option, found: Failed) -
             f" unchanged. {found.why}"
         )
         return frame.model_copy(update={"golden": ""}), option, note
+    if NOTHING_TO_DO in found.why:
+        busy = _with_ones(operator, option)
+        return None if busy is None else (frame, busy, "")
     unwritten = _UNWRITTEN.search(found.why)
     if found.outcome is not Outcome.MEMORY_ERROR or unwritten is None:
         return None
@@ -58,6 +62,24 @@ def mended(operator: Operator, frame: Workload, option: Option, found: Failed) -
         return None
     note = f"It leaves bytes of {name} as they were; 0 stands there before."
     return frame.model_copy(update={"initial": {**frame.initial, name: 0.0}}), option, note
+
+
+def _with_ones(operator: Operator, option: Option) -> Option | None:
+    """The case with 1 in each integer attribute that is 0: a count of nothing asks for nothing.
+    None where no attribute is."""
+    given = option.taken.case.attrs
+    zeros = {
+        spec.name: 1
+        for spec in operator.attrs
+        if spec.type == "int" and given.get(spec.name, spec.default) == 0
+    }
+    if not zeros:
+        return None
+    case, asked = (
+        one.model_copy(update={"attrs": {**one.attrs, **zeros}})
+        for one in (option.taken.case, option.taken.asked)
+    )
+    return replace(option, taken=replace(option.taken, case=case, asked=asked))
 
 
 def _with_output(option: Option, index: int, written: int) -> Option | None:

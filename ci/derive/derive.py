@@ -12,10 +12,11 @@ from typing import TypeAlias
 from ci.backend.base import Backend
 from ci.backend.tiled import TiledBuild
 from ci.derive.accepted_cases import NoWorkload, answered, likeliest, taken_cases
-from ci.derive.candidates import generic_case
+from ci.derive.candidates import GENERIC, generic_case
 from ci.derive.case_repair import mended
 from ci.derive.case_selection import TINY, Kernel, Option, best, inputs_of, of_other_dtypes
 from ci.derive.case_variants import grown, in_all_dtypes, with_other_attributes
+from ci.derive.guided import is_guided
 from ci.derive.host_queries import Asker, watched_asker
 from ci.derive.runner import MOST_WORK, Failed, Ran, Runner, Values, drawn
 from ci.judge.varied.base import elements
@@ -25,6 +26,7 @@ from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
 from ci.model.trial import Outcome
 from ci.model.workload import Workload, WorkloadCase
+from ci.source.discovery import for_chip
 
 MOST_FIRST = 24
 """Cases that are launched until one passes."""
@@ -43,6 +45,11 @@ MOST_BASES = 4
 
 LEAST_ELEMENTS = 1 << 13
 """What a launch costs next to its elements is most of what fewer cost."""
+
+NOBODYS = (
+    "Its shapes are {}: the tiling takes them, but nobody may ever ask for them. Sizes that the"
+    " operator is used with tell more; put them into cases."
+)
 
 MOST_SECONDS = 300.0
 """Wall time after which no further case is launched."""
@@ -107,6 +114,9 @@ class _Derivation:
     interrupted: bool = False
 
     def derived(self) -> Derived:
+        if not for_chip(self.operator):
+            socs = ", ".join(self.operator.socs)
+            self.notes.append(f"Tried as the 910B: the operator is declared for {socs} only.")
         self.on_step("builds the host side")
         try:
             build = self.backend.build(self.operator, {}, self.frame)
@@ -124,6 +134,8 @@ class _Derivation:
         )
         runner = Runner(self.operator, self.frame, self.backend)
         runner, first, ran = self._first(runner, asker, taken)
+        if is_guided(first.source):
+            self.notes.append(NOBODYS.format(first.source))
         runs = [ran]
         kept = [first] if first.size >= TINY else []
         options = self._options(asker, first, taken)
@@ -249,7 +261,7 @@ class _Derivation:
                 sizes += with_other_attributes(self.operator, case, asker)
             for one in sizes:
                 made += [(base.source, c) for c in in_all_dtypes(self.operator, one, asker)]
-        own = [(o.source, o.taken.asked) for o in taken if o.source != "generic shapes"]
+        own = [(o.source, o.taken.asked) for o in taken if o.source != GENERIC]
         found = {_identity(option): option for option in answered(asker, [*made, *own])}
         found.pop(_identity(first), None)
         return [*found.values()]

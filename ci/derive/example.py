@@ -18,6 +18,7 @@ _CREATED = re.compile(
     r"(?:aclDataType::)?ACL_(?P<dtype>\w+)\s*,"
 )
 _SHAPE = re.compile(r"\bvector<\s*int64_t\s*>\s+(\w+)\s*(?:=\s*)?\{([\w\s,*]*)\}")
+_OF_SHAPE = re.compile(r"shape\d*$", re.IGNORECASE)
 _SCALAR = re.compile(
     r"\b(?:u?int\d*(?:_t)?|float|double|bool|char\s*\*)\s+(\w+)\s*(?:=\s*|\{)([^;{}]+?)\}?\s*;"
 )
@@ -61,6 +62,9 @@ def read_example(text: str) -> Example:
         if shape is not None and dtype is not None:
             data = _numbers(lists.get(made["data"], ""))
             tensors.append(ToldTensor(made["shape"], shape, dtype.name, data))
+    if not tensors:  # what builds a graph makes tensors in ways of its own; it names their shapes
+        named = {name: shape for name, shape in shapes.items() if shape and _OF_SHAPE.search(name)}
+        tensors = [ToldTensor(name, shape, "") for name, shape in named.items()]
     return Example(tuple(tensors), values | {n.lower(): inner for n, inner in lists.items()})
 
 

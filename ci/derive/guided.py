@@ -4,18 +4,21 @@ The host side is built to be watched. Where it refuses a case, a comparison was 
 a rank, a length, an attribute with a constant, or of two of these. What of the case is the one
 operand is made the other. A case that goes a way of its own is changed further; those first that
 come where few others do, unless many that end alike had their turns.
+
+What the repository's own examples and tests say comes first: a case that keeps most of it is one
+that somebody may ask for. Only where none leads to what the tiling takes, shapes of nobody do.
+How much is asked is counted, not timed: another machine finds the same.
 """
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count, islice
 from math import prod
 
-from ci.derive.candidates import Sourced, case_of_shapes, other_attributes, usual_columns
+from ci.derive.candidates import GENERIC, Sourced, case_of_shapes, other_attributes, usual_columns
 from ci.derive.case_places import Changing
 from ci.derive.host_queries import Asker, Place, Steps, Taken
 from ci.model.operator import Operator
@@ -27,8 +30,12 @@ MOST_ASKED = 5000
 MOST_MORE = 1500
 """Cases that are asked after the first one that is taken: another may be better for the kernel."""
 
-MOST_SECONDS = 90.0
-"""Wall time after which no more are asked, found or not: other operators wait."""
+MOST_COMPARED = 2_000_000
+"""Comparisons of all cases together after which no more are asked: a case of a large tiling costs
+more."""
+
+MOST_OF_OWN = 2000
+"""Cases that are asked around those of the repository, before any other."""
 
 ENOUGH = 16
 """Cases that are taken."""
@@ -44,6 +51,8 @@ _UNIFORM = ((64, 256), (4, 16, 64), (2, 16, 4, 64), (4096,), (2, 4, 3, 16, 64))
 """Shapes that all inputs have."""
 
 SOURCE = "shapes that fit the tiling's checks"
+CHANGED = "{}, changed to fit the tiling's checks"
+"""Source of what began as a case of the repository."""
 
 
 @dataclass
@@ -60,9 +69,23 @@ class _Known:
         return tuple(place for place, _, _ in self.steps[-_END:])
 
 
-def guided_cases(operator: Operator, asker: Asker, starts: Sequence[WorkloadCase]) -> list[Sourced]:
-    """Cases that the tiling takes, [] where none was found; `asker` asks a build to be watched."""
-    return _Search(operator, asker).found([*starts, *_first_cases(operator)])
+def guided_cases(operator: Operator, asker: Asker, starts: Sequence[Sourced]) -> list[Sourced]:
+    """Cases that the tiling takes, [] where none was found; `asker` asks a build to be watched.
+
+    `starts` are cases that it refuses, by where they come from.
+    """
+    own = [(source, case) for source, case in starts if source != GENERIC]
+    if own:
+        found = _Search(operator, asker, left=MOST_OF_OWN).found([case for _, case in own])
+        if found:
+            return [(CHANGED.format(own[0][0]), case) for case in found]
+    others = [*(case for _, case in starts), *_first_cases(operator)]
+    return [(SOURCE, case) for case in _Search(operator, asker).found(others)]
+
+
+def is_guided(source: str) -> bool:
+    """Whether cases of this source were found by what a tiling compares."""
+    return source.endswith(SOURCE.removeprefix("shapes that "))
 
 
 @dataclass
@@ -76,9 +99,10 @@ class _Search:
     ways: set[int] = field(default_factory=set)
     asked: set[str] = field(default_factory=set)
     left: int = MOST_ASKED
-    started: float = field(default_factory=time.monotonic)
+    compared: int = 0
 
-    def found(self, starts: Sequence[WorkloadCase]) -> list[Sourced]:
+    def found(self, starts: Sequence[WorkloadCase]) -> list[WorkloadCase]:
+        """Cases that the tiling takes, found from `starts`."""
         self._ask(starts)
         while self.left > 0 and len(self.taken) < ENOUGH and self.known:
             next_ = max(self.known, key=self._worth)
@@ -87,7 +111,7 @@ class _Search:
             if not changes:
                 self.known.remove(next_)
             self._ask(changes)
-        return [(SOURCE, case) for case in self.taken]
+        return self.taken
 
     def _worth(self, known: _Known) -> float:
         """How much it compared that few others did, less for each turn of those that end alike."""
@@ -119,7 +143,7 @@ class _Search:
             self.left -= len(batch)
             for case, answer in zip(batch, self.asker.ask(batch), strict=True):
                 self._note(case, answer)
-            if time.monotonic() - self.started > MOST_SECONDS:
+            if self.compared > MOST_COMPARED:
                 self.left = 0
             if len(self.taken) >= ENOUGH or self.left <= 0:
                 return
@@ -130,6 +154,7 @@ class _Search:
                 self.left = min(self.left, MOST_MORE)
             self.taken.append(case)
         steps = self.asker.compared(case)
+        self.compared += len(steps)
         self.visits.update({place for place, _, _ in steps})
         way = hash(tuple(sorted((place, a < b, a > b) for place, a, b in steps)))
         if way not in self.ways:

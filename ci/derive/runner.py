@@ -14,10 +14,11 @@ from ci.judge.gates.run import did_nothing
 from ci.model.columns import output_dtypes
 from ci.model.dtypes import BY_NAME, from_bfloat16
 from ci.model.errors import InputError, TrialFailure
-from ci.model.launch import EMPTY_BODY, arrays
+from ci.model.launch import arrays
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Outcome
 from ci.model.workload import Entry, TensorCase, Workload, WorkloadCase
+from ci.source.empty_body import wrote_nothing_because
 
 MOST_WORK = 12e6
 """Cycles times cores of one launch: about 4 s of simulation, which every trial of a search costs
@@ -67,13 +68,14 @@ class Runner:
     def run(self, case: WorkloadCase) -> Ran | Failed:
         """The case on every seed, as the gates of a launch judge it."""
         subject = self._evaluator.subject(Candidate())
+        texts = self._evaluator.operator.texts()
         try:
             for seed in self.frame.seeds:
                 failure = subject.at(case, seed).judged()
                 if failure is not None:
                     return Failed(failure.outcome, failure.refusal.sentence)
                 if did_nothing(subject.at(case, seed)):
-                    return Failed(Outcome.MEMORY_ERROR, EMPTY_BODY)
+                    return Failed(Outcome.MEMORY_ERROR, wrote_nothing_because(texts))
             pipes = subject.at(case, self.frame.seeds[0]).launched.run.pipes
             work = float(pipes.total_cycles * pipes.block_dim)
             return Ran(case, work, self._telling(case))

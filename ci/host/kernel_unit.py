@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ci.host.door.unlisted import unlisted, wanted
 from ci.model.dtypes import BY_NAME
 from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
@@ -38,6 +39,10 @@ class KernelVariant:
     """What the host lays for it, where the kernel defines the struct itself; else 0."""
     template_arguments: tuple[str, ...] = ()
     """C++ text of the kernel's template arguments, where the tiling key stands for them."""
+    unlisted: tuple[str, ...] = ()
+    """Names of the toolkit's constants that the kernel uses and that no documentation has."""
+    headers: tuple[str, ...] = ()
+    """Paths under which the kernel includes the toolkit's headers and that ours do not have."""
 
 
 LATER_DTYPES = {
@@ -49,6 +54,12 @@ LATER_DTYPES = {
 """Numbers of dtypes that this chip does not compute with. Kernels compare theirs to them all the
 same, and the preprocessor would take an unknown name for 0, which is float32."""
 
+
+_TOOLKIT_HEADER = re.compile(
+    r" ((?:(?:adv_api|basic_api)/[\w/]+|kernel_\w+_(?:impl|intf))\.h): No such file"
+)
+"""What a compiler misses that is a part of the toolkit's kernel headers by its folder or name: each
+of them comes with `kernel_operator.h`."""
 
 _LAUNCH = re.compile(r"\b[\w:]+\s*(?:<[^<>;]*>\s*)?<<<.*?>>>\s*\([^;]*\)\s*;|<<<.*?>>>", re.DOTALL)
 _KEY = r"TILING_KEY_IS\s*\(\s*[\w']+\s*\)"
@@ -94,6 +105,7 @@ def translation_unit(operator: Operator, variant: KernelVariant, entry_source: s
     plain = bool(given) and has_plain_entry(name, entry_source)
     lines = variant_macros(operator, variant)
     lines += [f"#define {m} {n}" for m, n in LATER_DTYPES.items() if m in entry_source]
+    lines += [unlisted()[name] for name in variant.unlisted]
     entry = f"kernel_entry_{name}"
     lines += [
         f"#define {name} {entry}",
@@ -117,10 +129,23 @@ def _same_struct(variant: KernelVariant) -> list[str]:
     ]
 
 
+def amended(variant: KernelVariant, refusal: Refusal) -> KernelVariant | None:
+    """The variant with what the compiler said that it lacks or has too much of; None where no
+    amendment helps."""
+    header = _TOOLKIT_HEADER.search(refusal.sentence)
+    if header and header.group(1) not in variant.headers:
+        return replace(variant, headers=(*variant.headers, header.group(1)))
+    missing = wanted(f"{refusal.sentence}\n{refusal.evidence}")
+    more = tuple(name for name in missing if name not in variant.unlisted)
+    if more:
+        return replace(variant, unlisted=(*variant.unlisted, *more))
+    return twice_defined(variant, refusal)
+
+
 def twice_defined(variant: KernelVariant, refusal: Refusal) -> KernelVariant | None:
     """The variant for a kernel that defines a tiling struct which its host registers too, where the
     compiler said so; None where it said anything else. The operator compiler takes the kernel's."""
-    found = re.search(r"redefinition of .struct (\w+)", refusal.sentence)
+    found = re.search(r"redefinition of .(?:struct|class) (\w+)", refusal.sentence)
     if found is None:
         return None
     name = found.group(1)
@@ -177,6 +202,11 @@ def variant_macros(operator: Operator, variant: KernelVariant) -> list[str]:
     if variant.tiling_struct:
         lines.append(f"using AscendOptTilingData = {variant.tiling_struct};")
     return lines
+
+
+def header_texts(variant: KernelVariant) -> dict[str, str]:
+    """The headers to be laid where the unit is compiled, by path."""
+    return dict.fromkeys(variant.headers, "#pragma once\n#include <kernel_operator.h>\n")
 
 
 def template_list(variant: KernelVariant) -> str:

@@ -9,7 +9,8 @@ from typing import Literal
 from pydantic import Field
 
 from ci.model.frozen import Frozen
-from ci.model.settings import DEFAULT_DEVICE, AscHeaders, PoolOptions
+from ci.model.operator import BuildFact
+from ci.model.settings import DEFAULT_DEVICE, AscHeaders, AsChip, PoolOptions
 
 
 class Stage(StrEnum):
@@ -67,6 +68,12 @@ class CensusRow(Frozen):
         default="", description="Automatic synchronisation of its kernel; open: judged both ways."
     )
     auto_sync_said_by: str = Field(default="", description="Where the build says so.")
+    build_facts: tuple[BuildFact, ...] = Field(
+        default=(), description="Include folders, options and their like, and who says each."
+    )
+    tried_as: str = Field(
+        default="", description="The chip it was tried as, where it is declared for others only."
+    )
     passed: tuple[Stage, ...]
     failures: tuple[Failure, ...] = ()
     case: str = Field(default="", description="What was run: workload, example or generic shapes.")
@@ -105,6 +112,11 @@ class Summary(Frozen):
     auto_sync: dict[str, int] = Field(
         default={}, description="Operators of the chip by automatic synchronisation: on, off, open."
     )
+    tried_as: dict[str, int] = Field(
+        default={},
+        description="Operators declared for other chips only that were tried as the 910B, by how"
+        " far they got: found, runs, verified.",
+    )
     reasons: tuple[Reason, ...] = Field(
         description="First errors by how many operators of the chip they stop, most first."
     )
@@ -132,6 +144,7 @@ class CensusSettings(PoolOptions):
         description="Which operators to try: those that the census in --out does not hold yet; also"
         " those that failed or were only probed and have a workload now; or all.",
     )
+    as_: AsChip = None
     read_only: bool = Field(
         default=False,
         description="Only read what the definition and the build say; build and run nothing.",

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ci.model.folder import Folder
 from ci.model.frozen import Frozen
-from ci.model.settings import DEFAULT_DEVICE, AscHeaders
+from ci.model.settings import DEFAULT_DEVICE, AscHeaders, AsChip
 
 ROWS = "derived.jsonl"
 """Name of the file with one row a line; a later row of an operator replaces an earlier one."""
@@ -42,6 +42,7 @@ class DeriveSettings(Frozen):
     again: bool = Field(default=False, description="Replace existing workload files.")
     device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
     asc_headers: AscHeaders = ""
+    as_: AsChip = None
 
 
 class DerivedCase(Frozen):

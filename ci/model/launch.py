@@ -45,11 +45,6 @@ class CaseRun:
     """What was compared, of a build that is watched."""
 
 
-EMPTY_BODY: Final = (
-    "The launch writes no byte of its tensors: the kernel's body is empty, or does nothing here."
-)
-
-
 def wrote_nothing(written: int | None, inputs: Tensors, outputs: Tensors) -> bool:
     """Whether a launch that wrote so many bytes of its tensors did nothing.
 

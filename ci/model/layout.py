@@ -21,13 +21,11 @@ HEADERS: Final = (".h", ".hpp", ".hxx", ".inc")
 UNITS: Final = (".cpp", ".cc", ".cxx")
 SOURCES: Final = HEADERS + UNITS
 
-SKIPPED: Final = frozenset(
-    {".git", "tests", "test", "examples", "docs", "build", "build_out", "third_party"}
-)
+SKIPPED: Final = frozenset({".git", "tests", "test", "build", "build_out", "third_party"})
 """Folders that hold no operator and no source of one."""
 
-DEEPEST: Final = 6
-"""Folders from a repository's top down to an operator, at most."""
+APART: Final = SKIPPED | {"examples", "docs"}
+"""Folders whose headers are for themselves: no source elsewhere includes from them."""
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 _Place = TypeVar("_Place")
@@ -45,7 +43,7 @@ def operators(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
     for path in paths:
         folders = path.split("/")[:-1]
         at = next((i for i, name in enumerate(folders) if name in (HOST, KERNEL)), 0)
-        if 0 < at <= DEEPEST and path.endswith(SOURCES) and SKIPPED.isdisjoint(folders):
+        if at > 0 and path.endswith(SOURCES) and SKIPPED.isdisjoint(folders):
             found["/".join(folders[:at])][folders[at]].append(path)
     whole = {folder for folder, sides in found.items() if len(sides) == 2}
     return {

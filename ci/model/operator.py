@@ -51,6 +51,16 @@ class SharedSource(Frozen):
     path: str = Field(description="From the repository's top.")
 
 
+class BuildFact(Frozen):
+    """One thing that holds for an operator's compilation, and who says so."""
+
+    fact: str = Field(description="'include csrc/utils', 'option -DWIDE=1', 'auto_sync off'.")
+    said_by: str = Field(
+        description="'file:line' of the build, a target of it, .ascendopt.yml, or what is taken"
+        " where nothing does: the repository's tree, the toolkit's default."
+    )
+
+
 class Operator(Frozen):
     """Sources and declaration of one operator.
 
@@ -97,6 +107,9 @@ class Operator(Frozen):
         default=(),
         description="Folders that the build does not name and the sources include from, met after"
         " all others.",
+    )
+    build_facts: tuple[BuildFact, ...] = Field(
+        default=(), description="Where each of these comes from, in words."
     )
     shared_host_sources: tuple[Path, ...] = Field(
         default=(),

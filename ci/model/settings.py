@@ -15,6 +15,16 @@ DEFAULT_DEVICE = "910B4"
 """Default of every `--device` option. Code below the options always gets a device."""
 
 
+AsChip = Annotated[
+    Literal["910B"] | None,
+    Field(
+        description="Try operators that are declared for other chips only as if they were for this"
+        " one; what is said of them names their own.",
+    ),
+]
+"""Option of commands that leave such operators alone."""
+
+
 class OptimizeSettings(ModelLimits):
     """Budget and limits of a search, for every strategy.
 

@@ -155,11 +155,12 @@ def _guarded(
 
     started = time.monotonic()
     row = DerivedRow(name=operator.name, category=operator.category, path=str(operator.place))
-    if not for_chip(operator):
+    if not for_chip(operator) and settings.as_ is None:
         why = f"It is declared for {', '.join(operator.socs)} only; nothing was built."
         return _without(row.model_copy(update={"for_chip": False}), why, "other chip", started)
     try:
-        return derive_workload(operator, backend, settings, folder, on_step)
+        found = derive_workload(operator, backend, settings, folder, on_step)
+        return found if for_chip(operator) else found.model_copy(update={"for_chip": False})
     except EnvironmentProblem:
         raise
     except Exception as bug:

@@ -17,12 +17,13 @@ from ci.host.kernel_unit import SYSTEM_WORKSPACE
 from ci.host.tiling_keys import missed_key
 from ci.model.decision import Decision
 from ci.model.errors import TrialFailure
-from ci.model.launch import EMPTY_BODY, Array, Tensors, wrote_nothing
+from ci.model.launch import Array, Tensors, wrote_nothing
 from ci.model.trial import MachineWarning, Outcome, PipeTime, Place, Refusal
 from ci.simulator.decisions import Frame, decisions_of, frames
 from ci.simulator.launch_request import LaunchSpec, write_request
 from ci.simulator.launch_room import LaunchRoom
 from ci.simulator.source_lines import operator_lines
+from ci.source.empty_body import wrote_nothing_because
 from ci.source.scalar_reads import used_too_late
 from ci.system.ledger import book_machine
 from ci.system.sandbox import Limits
@@ -262,7 +263,7 @@ def _check_written(
             f"byte {first} on."
         )
         if nothing:
-            sentence = EMPTY_BODY
+            sentence = wrote_nothing_because(texts)
             if missed := missed_key(texts, spec.tiling_key):
                 place, sentence = missed
         raise TrialFailure(

@@ -30,6 +30,7 @@ from ci.host.host_command import (
 from ci.host.host_library import library_archive, library_prelude
 from ci.host.kernel_unit import (
     KernelVariant,
+    header_texts,
     selecting_keys,
     translation_unit,
     without_launches,
@@ -276,6 +277,7 @@ class Toolchain:
         prefix = self._kernel_prefix(core, flavour)
         laid = kernel_texts(operator, texts)
         unit = translation_unit(operator, variant, texts[operator.kernel_entry])
+        headers = header_texts(variant)
 
         def arguments(place: Path | None) -> list[str]:
             return [
@@ -296,6 +298,7 @@ class Toolchain:
                 compiler_version(),
                 *arguments(None),  # the prefix's path among them stands for the headers
                 unit,
+                *(part for header in headers.items() for part in header),
                 *self._shared(operator),
                 *_parts(operator, laid),
             ]
@@ -311,7 +314,7 @@ class Toolchain:
         def make(folder: Path) -> None:
             with self._rooms.take(asked) as room:
                 lay_operator(room.top, operator, laid)
-                lay(room.place, {"kernel_unit.cpp": unit})
+                lay(room.place, {**headers, "kernel_unit.cpp": unit})
                 room.compile("kernel", layout.KERNEL, lambda: self._beside(asked, meanwhile))
                 shutil.copy(room.place / "kernel.so", folder)
 

@@ -14,7 +14,7 @@ from typing import Final, Literal
 from ci.model import layout
 from ci.model.errors import InputError
 from ci.model.operator import Operator, SharedSource
-from ci.source.build.facts import read_build
+from ci.source.build.facts import build_facts, read_build
 from ci.source.build.tree import folders_of_tree
 from ci.source.declared import (
     Declared,
@@ -110,9 +110,9 @@ def load_operator(path: Path) -> Operator:
 def operator_folders(top: Path) -> list[Path]:
     """Folders below `top` that hold both op_host and op_kernel; links are not followed."""
     found: list[Path] = []
-    waiting = [(top, 0)]
+    waiting = [top]
     while waiting:
-        folder, depth = waiting.pop()
+        folder = waiting.pop()
         try:
             children = sorted(c for c in folder.iterdir() if c.is_dir() and not c.is_symlink())
         except OSError:
@@ -120,8 +120,8 @@ def operator_folders(top: Path) -> list[Path]:
         names = {c.name for c in children}
         if {"op_host", "op_kernel"} <= names:
             found.append(folder)
-        elif depth < layout.DEEPEST:
-            waiting += [(c, depth + 1) for c in children if c.name not in layout.SKIPPED]
+        else:
+            waiting += [c for c in children if c.name not in layout.SKIPPED]
     return sorted(found)
 
 
@@ -243,7 +243,8 @@ def _read_operator(root: Path, name: str = "") -> Operator:
     repository = _repository(root)
     top = (repository or _top_without_git(root)).resolve()
     build = read_build(root, top)
-    by_tree = tuple(folders_of_tree(build.tree, {**host, **kernel}, root, build.include_folders))
+    asking = folders_of_tree(build.tree, {**host, **kernel}, root, build.include_folders)
+    by_tree = tuple(asking)
     folders = (*build.include_folders, *by_tree)
     whole = own_sources(root, host, build.own_sources, build.chips)
     known = declared(whole, _shared_text(host, folders))
@@ -288,7 +289,7 @@ def _read_operator(root: Path, name: str = "") -> Operator:
             f"No host tiling in {root / 'op_host'}: no source there has a function on"
             " gert::TilingContext."
         )
-    compiled = build.options(definition.op_type)
+    compiled = build.options(definition.op_type, definition.socs)
     shared = [SharedSource(name=n, path=p) for n, p in common.items()]
     if repository is not None:
         inside = root.relative_to(repository.resolve())
@@ -317,6 +318,7 @@ def _read_operator(root: Path, name: str = "") -> Operator:
         compile_options=compiled.options,
         include_folders=build.include_folders,
         tree_folders=by_tree,
+        build_facts=build_facts(build, compiled, asking),
         shared_host_sources=tuple(dict.fromkeys(others)),
         shared_sources=tuple(shared),
         shares_folder=len(known) > 1,

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from bot.base.text import visible
 from bot.cli.options import build, json_option, options
-from bot.report.census import census_markdown, missing, names, sync_words, table
+from bot.report.census import census_markdown, missing, names, sync_words, table, tried_as_words
 from ci.model.census import ROWS, STAGE_WORDS, CensusRow, CensusSettings
 from ci.model.folder import Folder
 from ci.model.frozen import Frozen
@@ -66,6 +66,8 @@ def census(repository: Path, as_json: bool, **given: Any) -> None:
     console.print(table(summary))
     if summary.auto_sync:
         click.echo(f"\nAutomatic synchronisation on the 910B: {sync_words(summary)}.")
+    if words := tried_as_words(summary):
+        click.echo(f"\n{words}")
     click.echo("\nWhat is missing (an operator counts for the first thing that stops it):")
     for reason in missing(summary, 12):
         click.echo(

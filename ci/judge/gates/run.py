@@ -6,8 +6,9 @@ from __future__ import annotations
 from ci.judge.gate_subject import Subject
 from ci.judge.gates.base import Gate
 from ci.model.errors import TrialFailure
-from ci.model.launch import EMPTY_BODY, wrote_nothing
+from ci.model.launch import wrote_nothing
 from ci.model.trial import Outcome, Place
+from ci.source.empty_body import wrote_nothing_because
 
 
 class RunGate(Gate):
@@ -26,7 +27,8 @@ class RunGate(Gate):
             return self.signed(found)
         if subject.case in subject.standard.workload.cases and did_nothing(subject):
             place = Place(case=subject.case.name, seed=subject.seed)
-            return self.refuse(Outcome.MEMORY_ERROR, EMPTY_BODY, place=place)
+            texts = {**subject.standard.operator.texts(), **subject.candidate.files}
+            return self.refuse(Outcome.MEMORY_ERROR, wrote_nothing_because(texts), place=place)
         return None
 
 

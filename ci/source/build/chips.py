@@ -2,13 +2,13 @@
 
 Repositories keep a generation's sources in a folder of its own below op_host and op_kernel. What
 the folders are called is each build's choice: it keeps a list of chips, and next to it a list of as
-many folders.
+many folders. A list that holds our chip is one of chips, and what else it holds are chips too.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -20,7 +20,7 @@ from rules.architectures import architectures
 
 _USUAL = re.compile(r"arch\d+")
 """What such folders are called where no build names them."""
-_CHIP = re.compile(r"(?:ascend|kirin)\w*|mc\d\w*", re.IGNORECASE)
+_WORD = re.compile(r"[A-Za-z]\w*")
 
 
 @dataclass(frozen=True)
@@ -85,27 +85,76 @@ def _lists(tree: Tree) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
         and (at := next((i for i, one in enumerate(parts) if one in (HOST, KERNEL)), None))
         for inner in parts[at + 1 : -1]
     }
-    words = [one.definition_word for one in architectures()]
+    ours = _our_words()
+    known = chip_words(tree)
     found = {}
-    for path in tree.listings:
-        text = tree.text(path)
-        if not path.endswith("CMakeLists.txt") or not any(word in text.lower() for word in words):
+    for path, lists in _set_lists(tree).items():
+        if not path.endswith("CMakeLists.txt"):
             continue
-        lists = [call.arguments[1:] for call in calls_in_text(text, path, {}) if _sets(call)]
-        chips = [one for one in lists if all(map(_CHIP.fullmatch, one)) and {*words} & {*one}]
+        chips = [one for one in lists if not ours.isdisjoint(map(str.lower, one))]
         pairs = {
-            (chip, folder)
+            (chip.lower(), folder)
             for some in chips
             for folders in lists
             if len(some) == len(folders)
-            and not any(map(_CHIP.fullmatch, folders))
+            and not any(is_chip(one, known) for one in folders)
             and not there.isdisjoint(folders)
             for chip, folder in zip(some, folders, strict=True)
         }
         if pairs:
-            ours = frozenset(folder for chip, folder in pairs if chip in words)
-            found[path] = ours, frozenset(folder for _, folder in pairs) - ours
+            for_us = frozenset(folder for chip, folder in pairs if chip in ours)
+            found[path] = for_us, frozenset(folder for _, folder in pairs) - for_us
     return found
+
+
+@lru_cache(maxsize=8)
+def chip_words(tree: Tree) -> frozenset[str]:
+    """The chips that the build names, in small letters: what is in a list with ours."""
+    ours = _our_words()
+    return ours | {
+        word.lower()
+        for lists in _set_lists(tree).values()
+        for one in lists
+        if not ours.isdisjoint(map(str.lower, one))
+        for word in one
+        if _WORD.fullmatch(word)
+    }
+
+
+def is_chip(word: str, known: Collection[str]) -> bool:
+    """Whether a word of a build means a chip: one of those `known`, or a number of our chip's
+    series."""
+    small = word.lower()
+    return small in known or any(re.fullmatch(rf"{one}\d\w*", small) for one in _series())
+
+
+def _series() -> set[str]:
+    """What our chips' words begin with, ahead of the number."""
+    return {re.split(r"\d", word, maxsplit=1)[0] for word in _our_words()}
+
+
+def _our_words() -> frozenset[str]:
+    return frozenset(one.definition_word for one in architectures())
+
+
+@lru_cache(maxsize=8)
+def _set_lists(tree: Tree) -> dict[str, list[tuple[str, ...]]]:
+    """The lists that variables are set to, by file that names our chip."""
+    ours = _our_words()
+    found = {}
+    for path in tree.listings:
+        text = tree.text(path)
+        if any(word in text.lower() for word in ours):
+            calls = calls_in_text(text, path, {})
+            found[path] = [_items(call) for call in calls if _sets(call)]
+    return found
+
+
+def _items(call: Call) -> tuple[str, ...]:
+    """What a variable is set to: its words, lists in quotes taken apart."""
+    words = [part for word in call.arguments[1:] for part in word.split(";") if part]
+    end = next((i for i, word in enumerate(words) if word in ("CACHE", "PARENT_SCOPE")), None)
+    return tuple(words[:end])
 
 
 def _sets(call: Call) -> bool:

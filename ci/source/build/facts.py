@@ -6,15 +6,18 @@ texts of the operator's own CMakeLists.txt say. The tree answers for includes th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
+from ci.model.build_setting import CONFIG_FILE, BuildSetting
 from ci.model.layout import HOST, KERNEL, UNITS, operators
+from ci.model.operator import BuildFact
 from ci.source.build.calls import Call, calls_in_text
-from ci.source.build.chips import ChipFolders, chip_folders
+from ci.source.build.chips import ChipFolders, chip_folders, chip_words
 from ci.source.build.evaluation import Evaluation, Tree, build_root, evaluated, tree_of
+from ci.source.build.settings import build_setting
 from ci.source.build.sync import Entry, Sync, entry_of, for_operator, synchronisation
 from ci.source.definition import tiling_functions
 from ci.source.host_units import calls_runtime, works_for_host
@@ -41,17 +44,27 @@ class BuildFacts:
     """The folder, from the top, where the build begins that the operator belongs to."""
     problem: str = ""
     """Why cmake could not evaluate the build; then its text was read."""
+    setting: BuildSetting = BuildSetting()
+    """What a person says of it."""
+    said_by: Mapping[Path, str] = field(default_factory=dict)
+    """Who asks for an include folder, of those that are not the operator's own."""
 
-    def options(self, op_type: str) -> Options:
-        """What holds for the kernel on the chip that we know."""
+    def options(self, op_type: str, declared: Iterable[str] = ()) -> Options:
+        """What holds for the kernel on the chip that we know; `declared` are the chips that the
+        definition names."""
         ours = self.tree.inside(self.folder)
         unit = next(one.definition_word for one in architectures())
-        calls = for_operator(self.calls, ours, op_type, unit)
+        chips = chip_words(self.tree) | {chip.lower() for chip in declared}
+        calls = for_operator(self.calls, ours, op_type, unit, chips)
         entry = entry_of(self.tree, op_type, unit)
         texts = _in_texts(self.folder, self.tree.top, self.begins)
-        texts = for_operator(texts, ours, op_type, unit)
+        texts = for_operator(texts, ours, op_type, unit, chips)
         sync = synchronisation(calls, entry, texts, evaluated=not self.problem)
-        return Options(sync, _kernel_options(calls, entry))
+        if self.setting.auto_sync is not None:
+            sync = Sync(self.setting.auto_sync, CONFIG_FILE)
+        own = (*(f"-D{one}" for one in self.setting.definitions), *self.setting.options)
+        said_by = _kernel_options(calls, entry) | dict.fromkeys(own, CONFIG_FILE)
+        return Options(sync, said_by)
 
 
 @dataclass(frozen=True)
@@ -59,22 +72,51 @@ class Options:
     """How a kernel is compiled."""
 
     sync: Sync
-    options: tuple[str, ...]
+    said_by: Mapping[str, str]
+    """The options, and who gives each."""
 
     @property
-    def definitions(self) -> tuple[str, ...]:
-        """`NAME` or `NAME=value` of each -D."""
-        return tuple(o[2:] for o in self.options if o.startswith("-D"))
+    def options(self) -> tuple[str, ...]:
+        """What the kernel's compiler is given."""
+        return tuple(self.said_by)
 
 
-def _kernel_options(calls: Iterable[Call], entry: Entry | None) -> tuple[str, ...]:
-    found = [word for call in calls for word in call.after("OPTIONS") if word.startswith("-")]
-    found += entry.options if entry else ()
-    return tuple(o for o in dict.fromkeys(found) if not o.startswith(("-I", "-W")))
+def _kernel_options(calls: Iterable[Call], entry: Entry | None) -> dict[str, str]:
+    """The options, and who gives each."""
+    found: dict[str, str] = {}
+    for call in calls:
+        for word in call.after("OPTIONS"):
+            if word.startswith("-"):
+                found.setdefault(word, call.place)
+    if entry:
+        found = dict.fromkeys(entry.options, entry.place) | found
+    return {o: place for o, place in found.items() if not o.startswith(("-I", "-W"))}
+
+
+def build_facts(
+    build: BuildFacts, compiled: Options, by_tree: Mapping[Path, str]
+) -> tuple[BuildFact, ...]:
+    """What holds for the operator in words, with who says so; `by_tree` are folders that only the
+    repository's tree explains, and an include that asks for each."""
+    top = build.tree.top
+    folders = {p: by for p, by in build.said_by.items() if p in build.include_folders}
+    folders |= {p: f"the repository's tree, for {spelled}" for p, spelled in by_tree.items()}
+    word = {True: "on", False: "off", None: "open"}[compiled.sync.on]
+    return (
+        *(
+            BuildFact(fact=f"include {path.relative_to(top).as_posix()}", said_by=by)
+            for path, by in folders.items()
+        ),
+        *(BuildFact(fact=f"option {one}", said_by=by) for one, by in compiled.said_by.items()),
+        BuildFact(fact=f"auto_sync {word}", said_by=compiled.sync.said_by),
+    )
 
 
 def read_build(root: Path, top: Path) -> BuildFacts:
-    """The build facts of the operator at `root` in the repository at `top`."""
+    """The build facts of the operator at `root` in the repository at `top`.
+
+    Raises InputError when what a person says of them in `.ascendopt.yml` is no setting.
+    """
     root, top = root.resolve(), top.resolve()
     tree = tree_of(top)
     ours = tree.inside(root)
@@ -85,8 +127,12 @@ def read_build(root: Path, top: Path) -> BuildFacts:
     if problem:
         own = list(_in_texts(root, top, begins))
     calls = (*(c for c in said.calls if not c.file.startswith(ours)), *own)
-    folders = [*_asked(own, root, top), root / HOST, root / KERNEL]
-    folders += _of_targets(said, tree, begins, root)
+    setting = build_setting(top, ours.rstrip("/"))
+    said_by = {top / one: CONFIG_FILE for one in setting.include}
+    said_by |= {p: place for p, place in _asked(own, top).items() if p not in said_by}
+    folders = [*said_by, root / HOST, root / KERNEL]
+    by_targets = _of_targets(said, tree, begins, root)
+    folders += by_targets
     mine, shared = _host_sources(own, root, top)
     chips = chip_folders(tree, ours).of_operator(
         (p for p in tree.files if p.startswith(f"{ours}{HOST}/") and p.endswith(UNITS)),
@@ -95,7 +141,8 @@ def read_build(root: Path, top: Path) -> BuildFacts:
     taken = _taken_by_targets(said, tree, root, chips)
     mine += filter(_for_tiling, taken)
     needed = _dependencies(own, root, top, chips)
-    folders += [one / side for one in needed for side in (HOST, KERNEL)]
+    by_need = {one / side: "DEPENDENCIES of its build" for one in needed for side in (HOST, KERNEL)}
+    folders += by_need
     shared += [unit for one in needed for unit in _units(one, chips)]
     return BuildFacts(
         tree=tree,
@@ -108,6 +155,12 @@ def read_build(root: Path, top: Path) -> BuildFacts:
         problem=problem,
         folder=root,
         begins=begins,
+        setting=setting,
+        said_by={
+            folder.resolve(): place
+            for folder, place in (by_need | by_targets | said_by).items()
+            if not folder.is_relative_to(root)
+        },
     )
 
 
@@ -133,28 +186,31 @@ def _place(word: str, call: Call, top: Path) -> Path | None:
     return path if path.is_relative_to(top) else None
 
 
-def _asked(calls: Iterable[Call], root: Path, top: Path) -> list[Path]:
-    """Include folders that the operator's own build asks for."""
-    found = []
+def _asked(calls: Iterable[Call], top: Path) -> dict[Path, str]:
+    """Include folders that the operator's own build asks for, and where."""
+    found: dict[Path, str] = {}
     for call in calls:
         words = [word[2:] for word in call.arguments if word.startswith("-I")]
         if call.command.lower() == "target_include_directories":
             words += call.arguments[1:]
-        found += [_place(word, call, top) for word in words]
-    return [path for path in found if path is not None]
+        for word in words:
+            if (path := _place(word, call, top)) is not None:
+                found.setdefault(path, call.place)
+    return found
 
 
-def _of_targets(said: Evaluation, tree: Tree, begins: str, root: Path) -> list[Path]:
-    """Include folders of the targets that take the operator's host sources, without those that
-    only other operators asked for: a target that many share collects what each of them wants."""
+def _of_targets(said: Evaluation, tree: Tree, begins: str, root: Path) -> dict[Path, str]:
+    """Include folders of the targets that take the operator's host sources, and which does, without
+    those that only other operators asked for: a target that many share collects what each wants."""
     ours = root.relative_to(tree.top).as_posix() + "/" + HOST + "/"
-    found: dict[str, None] = {}
+    found: dict[str, str] = {}
     for target in said.targets:
         mine = [source for source in target.sources if source.startswith(ours)]
         if any(_for_tiling(tree.top / source) for source in mine):
-            found |= dict.fromkeys(target.include_folders)
+            for one in target.include_folders:
+                found.setdefault(one, f"target {target.name}")
     others = _asked_by_operators(tree, begins)
-    return [tree.top / one for one in found if one not in others]
+    return {tree.top / one: target for one, target in found.items() if one not in others}
 
 
 def _taken_by_targets(

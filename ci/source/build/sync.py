@@ -18,17 +18,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from ci.source.build.calls import Call
+from ci.source.build.chips import is_chip
 from ci.source.build.evaluation import Tree
 
 DEFAULT = "the toolkit's default; the build leaves it open"
 
 _OPTION = re.compile(r"--cce-auto-sync(?:=(on|off))?")
-_UNIT = re.compile(r"(?:ascend|kirin|mc)\d+\w*")
 _ALL = frozenset({"ALL", "__ALL__", "__ALLSOC__", "all"})
 _MOST_CONFIG_BYTES = 8 << 20
 
@@ -50,15 +50,18 @@ class Entry:
     options: tuple[str, ...]
 
 
-def for_operator(calls: Iterable[Call], ours: str, op_type: str, unit: str) -> list[Call]:
+def for_operator(
+    calls: Iterable[Call], ours: str, op_type: str, unit: str, chips: Collection[str]
+) -> list[Call]:
     """Calls that are about an operator on the compute unit, its own ones first.
 
-    `ours`: what the paths of the operator's files begin with.
+    `ours`: what the paths of the operator's files begin with; `chips`: words that mean compute
+    units.
     """
     own, named, everyone = [], [], []
     for call in calls:
         units = {word.lower() for word in call.after("COMPUTE_UNIT", "COMPUTE_UNITS")}
-        units = units or {w.lower() for w in call.arguments if _UNIT.fullmatch(w.lower())}
+        units = units or {word.lower() for word in call.arguments if is_chip(word, chips)}
         if units and unit not in units and not units & _ALL:
             continue
         if call.file.startswith(ours):

@@ -26,9 +26,14 @@ class TreeIncludes:
         self._by_name: dict[str, list[PurePosixPath]] = defaultdict(list)
         for path in tree.files:
             one = PurePosixPath(path)
-            if path.endswith(layout.SOURCES) and layout.SKIPPED.isdisjoint(one.parts):
+            if path.endswith(layout.SOURCES) and layout.APART.isdisjoint(one.parts):
                 self._by_name[one.name].append(one)
-        self._operators = frozenset(map(PurePosixPath, layout.operators(tree.files)))
+        # A folder without a kernel to compile is one that operators share.
+        self._operators = frozenset(
+            PurePosixPath(folder)
+            for folder, sources in layout.operators(tree.files).items()
+            if any(layout.side(p) == layout.KERNEL and p.endswith(layout.UNITS) for p in sources)
+        )
 
     def folder(self, spelled: str, including: PurePosixPath) -> Path | None:
         """The folder that an include as it is spelled starts from, nearest to the file that

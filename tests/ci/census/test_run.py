@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ci.census.run import rows_of, take_census
+from ci.census.summary import summarize
 from ci.model.census import ROWS, CensusRow, CensusSettings, Stage
 from ci.model.errors import InputError
 from ci.source.workload_file import find_workload
@@ -185,3 +186,25 @@ def test_a_folder_that_a_repository_lies_in_names_no_workload(tmp_path: Path) ->
         file.parent.mkdir(parents=True)
         file.write_text("")
     assert find_workload(root, tmp_path / "w", top) == tmp_path / "w" / "op" / "workload.yaml"
+
+
+def test_an_operator_for_another_chip_is_tried_as_ours_where_that_is_asked(
+    repository: Path, tmp_path: Path
+) -> None:
+    settings = CensusSettings(operators="foreign", pool="local:1", as_="910B")
+    rows = take_census(repository, settings, tmp_path, lambda *_: None)
+    (row,) = rows
+    assert Stage.RUNS in row.passed
+    assert (row.tried_as, row.declared_for_chip) == ("910B", False)
+    summary = summarize(rows)
+    assert summary.for_chip == 0, "it counts in no figure of the chip"
+    assert summary.tried_as[Stage.FOUND] == summary.tried_as[Stage.RUNS] == 1
+
+
+def test_each_row_says_how_its_operator_is_built_and_who_says_so(
+    census: tuple[Path, list[CensusRow]],
+) -> None:
+    row = find(census[1], "whole")
+    facts = {one.fact: one.said_by for one in row.build_facts}
+    assert facts[f"auto_sync {row.auto_sync}"] == row.auto_sync_said_by
+    assert row.auto_sync_said_by.startswith("src/math/whole/CMakeLists.txt:")

@@ -131,3 +131,21 @@ def test_a_test_s_cases_come_with_the_outputs_that_it_names_too(tmp_path: Path) 
     assert not told[0].outputs, "inference is asked first"
     (y,) = told[-1].outputs
     assert isinstance(y, TensorCase) and y.shape == (8, 2)
+
+
+def test_a_program_that_builds_a_graph_tells_shapes_by_the_names_of_its_variables(
+    tmp_path: Path,
+) -> None:
+    root = write_operator(tmp_path)
+    (root / "examples").mkdir()
+    (root / "examples" / "graph.cpp").write_text(
+        "std::vector<int64_t> strides = {9, 9};\n"
+        "std::vector<int64_t> weights_shape = {3, 5};\nstd::vector<int64_t> x_shape = {4, 6};\n"
+        "float scale_val = 2.5f;\nADD_TO_GRAPH(x, DT_FLOAT, x_shape);\n"
+    )
+    source, case = next(candidate_cases(load_operator(root)))
+    x, _, weights = case.inputs
+    assert source == "example shapes"
+    assert isinstance(x, TensorCase) and (x.shape, x.dtype) == ((4, 6), "float32")
+    assert isinstance(weights, tuple) and weights[0].shape == (3, 5)
+    assert case.attrs["scale"] == 2.5

@@ -8,10 +8,11 @@ from ci.derive.case_repair import mended
 from ci.derive.case_selection import MOST_KERNELS, Option, best, of_other_dtypes
 from ci.derive.host_queries import Taken
 from ci.derive.runner import Failed
-from ci.model.operator import Operator
+from ci.model.operator import AttrSpec, Operator
 from ci.model.trial import Outcome
 from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.source.discovery import load_operator
+from ci.source.empty_body import EMPTY_BODY, NOTHING_TO_DO
 from tests.places import OPERATORS
 
 FRAME = Workload(
@@ -88,3 +89,14 @@ def test_a_race_is_mended_only_where_the_operator_is_built_without_synchronisati
     found = mended(off, FRAME, option(64), race)
     assert found is not None and found[0].auto_sync is True and "Two cores meet." in found[2]
     assert mended(row_sum(), FRAME, option(64), race) is None
+
+
+def test_a_case_that_asks_for_nothing_is_asked_with_ones_in_place_of_zeros() -> None:
+    counted = AttrSpec(name="rows", type="int", required=True, default=0)
+    operator = row_sum().model_copy(update={"attrs": (counted,)})
+    idle = Failed(Outcome.MEMORY_ERROR, NOTHING_TO_DO)
+    found = mended(operator, FRAME, option(64), idle)
+    assert found is not None and found[1].taken.case.attrs == {"rows": 1}
+    assert found[1].taken.asked.attrs == {"rows": 1}
+    assert mended(operator, FRAME, found[1], idle) is None, "it was asked with ones already"
+    assert mended(row_sum(), FRAME, option(64), Failed(Outcome.MEMORY_ERROR, EMPTY_BODY)) is None

@@ -11,7 +11,7 @@ from ci.derive import guided
 from ci.derive.accepted_cases import NoWorkload, taken_cases
 from ci.derive.candidates import generic_case
 from ci.derive.case_places import Changing
-from ci.derive.guided import SOURCE
+from ci.derive.guided import CHANGED, SOURCE, is_guided
 from ci.derive.host_queries import Asker, watched_asker
 from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.source.discovery import load_operator
@@ -71,13 +71,16 @@ CHECKS = {
 }
 
 
-def asked(top: Path, checks: tuple[str, ...]) -> list[tuple[str, WorkloadCase]]:
+def asked(top: Path, checks: tuple[str, ...], example: str = "") -> list[tuple[str, WorkloadCase]]:
     for folder, text in (("op_host", HOST), ("op_kernel", KERNEL)):
         (top / folder).mkdir(parents=True)
         text = text.replace(
             "CHECKS", "".join(f"if ({c}) return ge::GRAPH_FAILED;\n" for c in checks)
         )
         (top / folder / "picky.cpp").write_text(text)
+    if example:
+        (top / "examples").mkdir()
+        (top / "examples" / "main.cpp").write_text(example)
     operator = load_operator(top)
     frame = Workload(operator="Picky", cases=(generic_case(operator),), folder=top)
     build = SimulatorBackend("910B4").build(operator, {}, frame)
@@ -95,10 +98,23 @@ def test_the_comparisons_of_a_tiling_lead_to_cases_that_it_takes(
     assert {source for source, _ in found} <= {SOURCE, "generic shapes"}
 
 
+@pytest.mark.every_level
+def test_what_is_taken_keeps_what_the_repository_s_example_says(tmp_path: Path) -> None:
+    example = "vector<int64_t> x_shape = {40, 77};\nvector<int64_t> w_shape = {5, 9};\n"
+    checks = ("x.GetDimNum() != 2", "w.GetDim(1) != x.GetDim(1)", "groups != 3")
+    found = asked(tmp_path / "picky", checks, example)
+    assert {source for source, _ in found} == {CHANGED.format("example shapes")}
+    assert all(is_guided(source) for source, _ in found) and is_guided(SOURCE)
+    shapes = [
+        {n for t in case.inputs if isinstance(t, TensorCase) for n in t.shape} for _, case in found
+    ]
+    assert any({40, 77} <= lengths or {5, 9} <= lengths for lengths in shapes)
+
+
 def test_a_tiling_that_takes_nothing_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guided, "MOST_SECONDS", 1.0)
+    monkeypatch.setattr(guided, "MOST_ASKED", 200)
     with pytest.raises(NoWorkload, match="takes none of the"):
         asked(tmp_path / "picky", ("x.GetDim(0) * 0 == 0",))
 

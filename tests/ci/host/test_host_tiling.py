@@ -236,6 +236,20 @@ def test_the_librarys_scratch_sizes_and_splits_suit_its_kernels(
         }
         AscendC::GetReduceSumMaxMinTmpSize(ge::Shape({4, 70}), ge::DT_FLOAT,
                                            AscendC::ReducePattern::AR, true, false, sum, low);
+        const auto chip = platform_ascendc::PlatformAscendC(context->GetPlatformInfo());
+        uint32_t glu = 0, gelu = 0, silu = 0, sums = 0, least_sums = 0;
+        AscendC::GetSwiGLUMaxMinTmpSize(ge::Shape({4, 70}), 4, glu, low, false);
+        AscendC::GetGeluMaxMinTmpSize(ge::Shape({4, 70}), 4, gelu, low);
+        AscendC::GetSiluTmpSize(ge::Shape({4, 70}), 4, false, silu, low);
+        AscendC::GetCumSumMaxMinTmpSize(ge::Shape({4, 70}), 4, false, false, sums, least_sums);
+        if (glu != 2 * 280 * 4 || gelu != glu || silu != 280 * 4 || sums != 2 * 128 * 4 ||
+            AscendC::GetGeluMaxTmpSize(ge::Shape({4, 70}), 4) != gelu || sums != least_sums ||
+            AscendC::GetSortTmpSize(chip, 128, 2) != 1024 ||
+            AscendC::GetConcatTmpSize(chip, 128, 2) != 0 ||
+            gert::TensorPlacementUtils::IsOnHost(gert::kOnDeviceHbm) ||
+            !gert::TensorPlacementUtils::IsOnHost(gert::kFollowing)) {
+            return ge::GRAPH_FAILED;
+        }
         uint32_t least[3], most[3];
         AscendC::GetWelfordUpdateMaxMinTmpSize(ge::Shape({1, 200}), 2, 4, false, false, most[0],
                                                least[0]);

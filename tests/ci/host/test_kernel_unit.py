@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import subprocess
 
-from ci.host.kernel_unit import KernelVariant, twice_defined
+from ci.host.door.unlisted import unlisted
+from ci.host.kernel_unit import KernelVariant, amended, header_texts, twice_defined
 from ci.host.tiling_layout import TilingField, TilingStruct, declarations
 from ci.model.trial import Refusal
 
@@ -46,3 +47,58 @@ def test_a_tiling_struct_that_the_kernel_defines_too_is_the_kernel_s() -> None:
 def test_another_struct_of_the_kernel_that_is_defined_twice_is_its_own_fault() -> None:
     variant = KernelVariant((), (), 1, declarations([ROWS]), ROWS.name)
     assert twice_defined(variant, Refusal(sentence="redefinition of 'struct Other'")) is None
+
+
+def test_a_constant_that_only_the_toolkit_s_headers_have_is_declared_where_it_is_missing() -> None:
+    variant = KernelVariant((), (), 1, "", "")
+    said = "The kernel does not compile: 'PI' was not declared in this scope"
+    other = amended(
+        variant, Refusal(sentence=said, evidence="error: 'TWO' was not declared in this scope")
+    )
+    assert other is not None and other.unlisted == ("PI", "TWO")
+    assert amended(other, Refusal(sentence=said)) is None, "it was declared already"
+    assert amended(variant, Refusal(sentence=said.replace("PI", "nobodys"))) is None
+
+
+def test_every_unlisted_constant_is_found_in_the_toolkit_s_namespace_and_outside() -> None:
+    uses = "".join(f"static_assert(AscendC::{n} == {n});\n" for n in unlisted())
+    unit = (
+        "#include <cstdint>\n"
+        + "\n".join(unlisted().values())
+        + f"\nusing namespace AscendC;\n{uses}"
+    )
+    done = subprocess.run(
+        ["g++", "-std=c++17", "-fsyntax-only", "-xc++", "-"],
+        input=unit,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+
+
+def test_a_tiling_class_that_the_kernel_defines_too_is_the_kernel_s() -> None:
+    variant = KernelVariant((), (), 1, declarations([ROWS]), ROWS.name)
+    other = twice_defined(variant, Refusal(sentence=f"redefinition of 'class {ROWS.name}'"))
+    assert other is not None and other.tiling_bytes == 16
+
+
+def test_a_header_of_the_toolkit_by_its_folder_or_name_is_laid_where_it_is_missing() -> None:
+    variant = KernelVariant((), (), 1, "", "")
+    for path in (
+        "adv_api/reduce/reduce.h",
+        "kernel_tpipe_impl.h",
+        "basic_api/kernel_nobodys.h",
+        "kernel_xy_intf.h",
+    ):
+        refusal = Refusal(
+            sentence=f"The kernel does not compile: {path}: No such file or directory"
+        )
+        other = amended(variant, refusal)
+        assert other is not None and set(header_texts(other)) == {path}
+        assert amended(other, refusal) is None, "it was laid already"
+    for path in ("ATen/ATen.h", "lib/oracle.h", "my_kernel_impl.h", "kernel_add.h"):
+        refusal = Refusal(
+            sentence=f"The kernel does not compile: {path}: No such file or directory"
+        )
+        assert amended(variant, refusal) is None

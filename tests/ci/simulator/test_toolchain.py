@@ -219,6 +219,11 @@ constexpr MatmulConfig ORDERED = GetNormalConfig(
     false, false, false, BatchMode::BATCH_LESS_THAN_L1, true, IterateOrder::ORDER_M,
     ScheduleType::INNER_PRODUCT, true, false, BatchOutMode::{});
 using Side = MatmulType<TPosition::GM, CubeFormat::ND, half>;
+constexpr MatmulApiStaticTiling FIXED = GetMatmulApiTiling<Side, Side, Side, Side>(ORDERED);
+template <int> struct Selected {{
+    template <const auto& CONFIG, typename IMPL, typename A, typename B, typename C, typename BIAS>
+    struct Result : AscendC::Impl::Detail::MatmulPolicy<CONFIG, IMPL, A, B, C, BIAS> {{}};
+}};
 __aicore__ inline void forms(uint16_t flag) {{
     uint32_t rows = CeilAlign(uint32_t(flag), 32) + CeilDiv(flag, 4);
     NotifyEvent<PIPE_MTE3>(flag);
@@ -226,7 +231,19 @@ __aicore__ inline void forms(uint16_t flag) {{
     WaitEvent<PIPE_S>(flag);
     static_assert(TOTAL_L0A_SIZE + TOTAL_L0B_SIZE == TOTAL_L0C_SIZE);
     Matmul<Side, Side, Side, Side, ORDERED> product;
+    static_assert(ToMatmulConfig(ORDERED).bmmOutMode == BatchOutMode::SINGLE_BATCH);
+    static_assert(ToMatmulConfig(FIXED).iterateOrder == IterateOrder::ORDER_M);
+    MatmulImpl<Side, Side, Side, Side, FIXED, MatmulCallBackFunc<nullptr, nullptr, nullptr>,
+               AscendC::Impl::Detail::NBuffer33MatmulPolicy> buffered;
+    Matmul<Side, Side, Side, Side, ORDERED, void, Selected<0>::Result> selected;
 }}
+"""
+OWN_MODULE = """
+template <const auto& CONFIG, typename IMPL, typename A, typename B, typename C, typename BIAS>
+struct Moved : AscendC::Impl::Detail::MatmulPolicy<CONFIG, IMPL, A, B, C, BIAS> {
+    using CopyCubeInA = int;
+};
+__aicore__ inline void moved() { Matmul<Side, Side, Side, Side, ORDERED, void, Moved> product; }
 """
 
 
@@ -237,6 +254,9 @@ def test_call_forms_of_real_products_compile_and_output_of_batches_is_refused(
     toolchain.compile_kernel(
         OPERATOR, OPERATOR.texts({KERNEL: text + FORMS.format("SINGLE_BATCH")}), variant
     )
+    with pytest.raises(TrialFailure, match="no CopyCubeInA of the kernel's own"):
+        own = FORMS.format("SINGLE_BATCH") + OWN_MODULE
+        toolchain.compile_kernel(OPERATOR, OPERATOR.texts({KERNEL: text + own}), variant)
     with pytest.raises(TrialFailure, match="BatchOutMode::SINGLE_BATCH only"):
         toolchain.compile_kernel(
             OPERATOR, OPERATOR.texts({KERNEL: text + FORMS.format("MULTI_BATCH")}), variant

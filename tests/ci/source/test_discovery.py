@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from ci.model.errors import InputError
+from ci.model.layout import operators
 from ci.source.discovery import (
     declared_for_others,
     find_operators,
@@ -345,3 +346,20 @@ def test_what_looks_functions_up_in_a_library_of_the_toolkits_is_left_out(tmp_pa
     (common / "src/op_host/store.cpp").write_text(text)
     (root / "op_host" / "own_tiling.h").write_text('#include "store.h"\n')
     assert load_operator(root).shared_host_sources == ()
+
+
+@pytest.mark.parametrize("place", ["examples/first", "docs/zh/shown", "a/b/c/d/e/f/g/h/i"])
+def test_operators_are_found_in_folders_of_any_name_and_at_any_depth(
+    tmp_path: Path, place: str
+) -> None:
+    root = write_operator(tmp_path / place)
+    assert operator_folders(tmp_path) == [root]
+    files = [p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*.cpp")]
+    assert set(operators(files)) == {root.relative_to(tmp_path).as_posix()}
+    assert load_operator(root).root == root.resolve()
+
+
+def test_what_shows_how_to_call_an_operator_is_none(tmp_path: Path) -> None:
+    root = write_operator(tmp_path)
+    write_operator(root / "examples")
+    assert operator_folders(root.parent) == [root]

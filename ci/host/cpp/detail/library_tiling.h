@@ -336,6 +336,8 @@ ASCENDOPT_ELEMENTWISE_SCRATCH(SwiGLU, 2)
 ASCENDOPT_ELEMENTWISE_SCRATCH(ReGlu, 2)
 ASCENDOPT_ELEMENTWISE_SCRATCH(GeGLU, 3)
 ASCENDOPT_ELEMENTWISE_SCRATCH(Swish, 1)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Clamp, 1)
+ASCENDOPT_ELEMENTWISE_SCRATCH(Fmod, 3)
 #undef ASCENDOPT_ELEMENTWISE_SCRATCH
 
 // Quantisation: floats of what is converted at once; a dequantisation takes all of it at once.
@@ -366,6 +368,48 @@ inline uint32_t GetAscendAntiQuantMinTmpSize(const ge::Shape& shape, const ge::S
     uint32_t min = 0;
     elementwise_scratch(shape, 4, max, min);
     return min;
+}
+
+// The same sizes under names or with arguments that only these functions have.
+inline void GetSwiGLUMaxMinTmpSize(const ge::Shape& shape, uint32_t, uint32_t& max, uint32_t& min,
+                                   bool) {
+    elementwise_scratch(shape, 2, max, min);
+}
+inline void GetGeluMaxMinTmpSize(const ge::Shape& shape, uint32_t, uint32_t& max, uint32_t& min) {
+    elementwise_scratch(shape, 2, max, min);
+}
+inline uint32_t GetGeluMinTmpSize(const ge::Shape& shape, uint32_t) {
+    uint32_t max = 0;
+    uint32_t min = 0;
+    elementwise_scratch(shape, 2, max, min);
+    return min;
+}
+inline uint32_t GetGeluMaxTmpSize(const ge::Shape& shape, uint32_t) {
+    uint32_t max = 0;
+    uint32_t min = 0;
+    elementwise_scratch(shape, 2, max, min);
+    return max;
+}
+inline void GetSiluTmpSize(const ge::Shape& shape, uint32_t, bool, uint32_t& max, uint32_t& min) {
+    elementwise_scratch(shape, 1, max, min);
+}
+inline void GetSwishTmpSize(const ge::Shape& shape, uint32_t, bool, uint32_t& max, uint32_t& min) {
+    elementwise_scratch(shape, 1, max, min);
+}
+// Two rows of floats.
+void GetCumSumMaxMinTmpSize(const ge::Shape& shape, uint32_t type_size, bool last_axis, bool reuse,
+                            uint32_t& max, uint32_t& min);
+// A progression takes no scratch.
+inline void GetArithProgressionMaxMinTmpSize(uint32_t& max, uint32_t& min) { max = min = 0; }
+inline void GetArangeMaxMinTmpSize(uint32_t& max, uint32_t& min) { max = min = 0; }
+
+// A sorted element is its value and its index, 8 bytes; to join the two takes no scratch.
+inline uint32_t GetSortTmpSize(const platform_ascendc::PlatformAscendC&, uint32_t elements,
+                               uint32_t) {
+    return elements * 8;
+}
+inline uint32_t GetConcatTmpSize(const platform_ascendc::PlatformAscendC&, uint32_t, uint32_t) {
+    return 0;
 }
 
 inline void GetPowerMaxMinTmpSize(const ge::Shape& a, const ge::Shape&, const bool, const uint32_t,

@@ -103,6 +103,19 @@ enum TensorPlacement : int32_t {
     kOnDeviceP2p = 3,
     kTensorPlacementEnd = 4
 };
+class TensorPlacementUtils {
+public:
+    static bool IsOnDeviceHbm(TensorPlacement place) { return place == kOnDeviceHbm; }
+    static bool IsOnDeviceP2p(TensorPlacement place) { return place == kOnDeviceP2p; }
+    static bool IsOnDevice(TensorPlacement place) {
+        return IsOnDeviceHbm(place) || IsOnDeviceP2p(place);
+    }
+    static bool IsOnHostFollowing(TensorPlacement place) { return place == kFollowing; }
+    static bool IsOnHostNotFollowing(TensorPlacement place) { return place == kOnHost; }
+    static bool IsOnHost(TensorPlacement place) {
+        return IsOnHostFollowing(place) || IsOnHostNotFollowing(place);
+    }
+};
 using TensorAddress = void*;
 using TensorAddrManager = ge::graphStatus (*)(TensorAddress, int32_t, void**);
 

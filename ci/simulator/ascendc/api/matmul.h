@@ -3,13 +3,18 @@
 // message to the block's cube core, with what lies in UB passing through the system's workspace.
 #pragma once
 
+#include "matmul_policy.h"
 #include "matmul_shape.h"
 
 namespace AscendC {
 
 template <class A, class B, class C, class BIAS = C, const auto& CONFIG = CFG_NORM,
-          class CALLBACK = void, bool posts = false>
+          class CALLBACK = void,
+          template <const auto&, typename, typename, typename, typename, typename> class POLICY =
+              Impl::Detail::MatmulPolicy,
+          bool posts = false>
 class MatmulImpl : public MatmulShape<A, B, C, BIAS, CONFIG, CALLBACK, posts> {
+    static_assert(Impl::Detail::replaces_nothing<POLICY<CONFIG, void, A, B, C, BIAS>>());
     using Base = MatmulShape<A, B, C, BIAS, CONFIG, CALLBACK, posts>;
     using Base::across_m;
     using Base::across_n;

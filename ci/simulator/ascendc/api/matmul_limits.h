@@ -33,7 +33,7 @@ __aicore__ constexpr bool within_limits(const MatmulConfig&) {
 
 // The switches of a configuration, each by its own sentence.
 template <const auto& CONFIG> struct MatmulLimits {
-    static constexpr MatmulConfig c = config_of(CONFIG);
+    static constexpr MatmulConfig c = ToMatmulConfig(CONFIG);
     static_assert(!c.isNBatch, "Our Matmul has no isNBatch" ASC_REAL_HEADERS);
     static_assert(!c.intraBlockPartSum, "Our Matmul has no intraBlockPartSum" ASC_REAL_HEADERS);
     static_assert(!c.isPartialOutput, "Our Matmul has no isPartialOutput" ASC_REAL_HEADERS);

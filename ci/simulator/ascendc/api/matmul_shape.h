@@ -42,11 +42,11 @@ public:
         p_.k = tiling_.singleCoreK;
         p_.type = element_of<TA>();
         p_.result = element_of<TC>();
-        p_.large_steps = config_of(CONFIG).doMultiDataLoad;
-        p_.unit_flag = config_of(CONFIG).enUnitFlag;
+        p_.large_steps = ToMatmulConfig(CONFIG).doMultiDataLoad;
+        p_.unit_flag = ToMatmulConfig(CONFIG).enUnitFlag;
         p_.fixed_tiling = fixed();
-        p_.preload = int32_t(config_of(CONFIG).doMTE2Preload);
-        p_.reorder_k = config_of(CONFIG).enableKdimReorderLoad;
+        p_.preload = int32_t(ToMatmulConfig(CONFIG).doMTE2Preload);
+        p_.reorder_k = ToMatmulConfig(CONFIG).enableKdimReorderLoad;
         p_.a_fractal = A::format == CubeFormat::NZ;
         p_.b_fractal = B::format == CubeFormat::NZ;
         p_.c_fractal = C::format == CubeFormat::NZ;

@@ -312,8 +312,8 @@ template <typename T> __aicore__ constexpr DavElement element_of() {
     return DavElement::INT8;
 }
 
-__aicore__ constexpr const MatmulConfig& config_of(const MatmulConfig& config) { return config; }
-__aicore__ constexpr const MatmulConfig& config_of(const MatmulApiStaticTiling& tiling) {
+__aicore__ constexpr MatmulConfig ToMatmulConfig(const MatmulConfig& config) { return config; }
+__aicore__ constexpr MatmulConfig ToMatmulConfig(const MatmulApiStaticTiling& tiling) {
     return tiling.cfg;
 }
 
@@ -336,3 +336,4 @@ using AscendC::MatmulConfigMode;
 using AscendC::MatmulFuncParams;
 using AscendC::MatmulQuantParams;
 using AscendC::MatmulShapeParams;
+using AscendC::ToMatmulConfig;

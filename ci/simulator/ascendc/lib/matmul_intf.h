@@ -19,8 +19,10 @@
 
 namespace AscendC {
 template <class A, class B, class C, class BIAS = C, const auto& CONFIG = CFG_NORM,
-          class CALLBACK = void, typename... POLICY>
-using Matmul = MatmulImpl<A, B, C, BIAS, CONFIG, CALLBACK, ASC_MATMUL_POSTS>;
+          class CALLBACK = void,
+          template <const auto&, typename, typename, typename, typename, typename> class POLICY =
+              Impl::Detail::MatmulPolicy>
+using Matmul = MatmulImpl<A, B, C, BIAS, CONFIG, CALLBACK, POLICY, ASC_MATMUL_POSTS>;
 
 // What comes along with the API's own headers, and kernels use.
 template <typename T> __aicore__ inline T CeilAlign(T value, T to) {

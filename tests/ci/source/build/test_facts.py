@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ci.model.errors import InputError
 from ci.model.operator import Operator
 from ci.source.build import evaluation
 from ci.source.build.facts import read_build
@@ -218,7 +219,8 @@ def test_each_of_several_builds_counts_for_its_own_operators(tmp_path: Path) -> 
     assert [load_operator(root).auto_sync for root in roots] == [True, False]
 
 
-CHIPS = "set(UNITS ascend310p ascend910b ascend950)\nset(PLACES {places})\n"
+CHIPS = "set(UNITS {chips})\nset(PLACES {places})\n"
+LISTED = ["ascend310p ascend910b ascend950", "zeta9 Ascend910B omega", '"zeta9;ascend910b;omega"']
 
 
 def tilings_of(operator: Operator) -> list[str]:
@@ -239,12 +241,23 @@ def with_chip_folders(top: Path, listed: str, ours: str, other: str) -> Operator
     return load_operator(root)
 
 
+@pytest.mark.parametrize("chips", LISTED)
 @pytest.mark.parametrize(("ours", "other"), [("v2", "v5"), ("zz", "aa"), ("arch99", "arch11")])
-def test_a_builds_lists_pair_chips_and_their_folders(tmp_path: Path, ours: str, other: str) -> None:
-    listed = CHIPS.format(places=f"old {ours} {other}")
+def test_a_builds_lists_pair_chips_and_their_folders(
+    tmp_path: Path, chips: str, ours: str, other: str
+) -> None:
+    listed = CHIPS.format(chips=chips, places=f"old {ours} {other}")
     operator = with_chip_folders(tmp_path, listed, ours, other)
     assert tilings_of(operator) == [f"op_host/{ours}/tiling.cpp"]
     assert operator.kernel_entry == f"op_kernel/{ours}/scale_mask.cpp"
+
+
+def test_what_stands_in_a_list_with_our_chip_is_a_chip(tmp_path: Path) -> None:
+    others = "toolkit_options(ScaleMask zeta9 OPTIONS --cce-auto-sync=off)\n"
+    root = repository(tmp_path, others, above="set(MINE zeta9 ascend910b)\n" + TOP)
+    assert load_operator(root).auto_sync
+    (tmp_path / "CMakeLists.txt").write_text("set(MINE zeta9 ascend310p)\n" + TOP)
+    assert not load_operator(root).auto_sync, "a word that no list has next to ours is no chip"
 
 
 def test_the_folder_that_an_operators_build_takes_is_the_chips(tmp_path: Path) -> None:
@@ -304,4 +317,82 @@ def test_a_pipe_in_a_repository_is_not_waited_for(tmp_path: Path, name: str) -> 
     os.mkfifo(tmp_path / "deep" / name)
     source = root / "op_host" / "scale_mask.cpp"
     source.write_text('#include "deep/common.h"\n' + source.read_text())
+    assert load_operator(root).op_type
+
+
+SAID = """limits: {anything: the bot reads}
+build:
+  - include: [far/away]
+    definitions: [WIDE=1]
+  - operators: [works/scale_*]
+    options: [-DNARROW]
+    auto_sync: false
+  - operators: [works/other]
+    auto_sync: true
+"""
+
+
+def test_what_no_build_says_is_said_in_the_repository_s_configuration(tmp_path: Path) -> None:
+    root = repository(tmp_path, "our_kernel(TYPE ScaleMask OPTIONS --cce-auto-sync=on)")
+    (tmp_path / "far" / "away").mkdir(parents=True)
+    assert sync(load_operator(root)) == ("on", "works/scale_mask/CMakeLists.txt:2")
+    (tmp_path / ".ascendopt.yml").write_text(SAID)
+    operator = load_operator(root)
+    assert operator.include_folders[0] == tmp_path / "far" / "away"
+    assert sync(operator) == ("off", ".ascendopt.yml")
+    assert operator.definitions == ("WIDE=1", "NARROW")
+    facts = {one.fact: one.said_by for one in operator.build_facts}
+    assert facts == {
+        "include far/away": ".ascendopt.yml",
+        "include deep/headers": "target hosts",
+        "option --cce-auto-sync=on": "works/scale_mask/CMakeLists.txt:2",
+        "option -DWIDE=1": ".ascendopt.yml",
+        "option -DNARROW": ".ascendopt.yml",
+        "auto_sync off": ".ascendopt.yml",
+    }
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("build:\n  - include: [../other]", r"\.ascendopt\.yml line 2: .*inside the repository"),
+        ("build:\n  - definitions: ['A B']", r"must be NAME or NAME=value"),
+        ("build:\n  - auto-sync: false", r"auto-sync"),
+        ("build: [", r"this is not YAML"),
+    ],
+)
+def test_a_setting_that_is_none_is_refused_with_its_line(
+    tmp_path: Path, said: str, why: str
+) -> None:
+    root = repository(tmp_path, "")
+    (tmp_path / ".ascendopt.yml").write_text(said)
+    with pytest.raises(InputError, match=why):
+        load_operator(root)
+
+
+def test_headers_of_a_folder_without_a_kernel_are_shared_and_come_before_far_ones(
+    tmp_path: Path,
+) -> None:
+    root = repository(tmp_path, "")
+    kernel = root / "op_kernel" / "scale_mask.cpp"
+    kernel.write_text('#include "common.h"\n' + kernel.read_text())
+    for place in ("works/shared/op_host", "works/shared/op_kernel", "headers/of_python"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "common.h").write_text("#pragma once\n")
+    assert load_operator(root).tree_folders == (tmp_path / "works/shared/op_kernel",)
+
+
+def test_a_folder_that_a_link_lends_the_repository_is_none_to_include_from(tmp_path: Path) -> None:
+    top = tmp_path / "repository"
+    root = repository(top, "")
+    (tmp_path / "private").mkdir()
+    (top / "far").mkdir()
+    (top / "far" / "away").symlink_to(tmp_path / "private")
+    (top / ".ascendopt.yml").write_text(SAID)
+    assert tmp_path / "private" not in load_operator(root).include_folders
+
+
+def test_a_pipe_in_place_of_the_configuration_says_nothing(tmp_path: Path) -> None:
+    root = repository(tmp_path, "")
+    os.mkfifo(tmp_path / ".ascendopt.yml")
     assert load_operator(root).op_type
