@@ -79,7 +79,7 @@ def attempt(
     notes = _Notes()
     operator: Operator | None = None
     try:
-        operator = load_operator(folder)
+        operator = load_operator(folder, top)
         notes.ok(Stage.DEFINITION)
         if not for_chip(operator) and not tried_as:
             message = f"It is declared for {', '.join(operator.socs)} only; nothing was built."

@@ -47,7 +47,7 @@ def find_operators(repository: Path) -> list[Operator]:
     found = []
     for place in operator_places(repository):
         try:
-            found.append(load_operator(place))
+            found.append(load_operator(place, repository))
         except InputError:
             continue
     if not found:
@@ -62,8 +62,10 @@ def _nearest(path: Path) -> str:
     return f" Did you mean {path.parent / near[0]}?" if near else ""
 
 
-def load_operator(path: Path) -> Operator:
+def load_operator(path: Path, top: Path | None = None) -> Operator:
     """The operator of a folder (one with op_host and op_kernel, or a repository with just one).
+
+    `top`: where its repository begins, for one that neither git nor a build above it tells.
 
     Of a folder with several, `folder/<kernel's name>` or a source of it names one; the folder
     itself means the one that is called as it is. Raises InputError with a sentence that says what
@@ -71,7 +73,7 @@ def load_operator(path: Path) -> Operator:
     """
     sides = (layout.HOST, layout.KERNEL)
     if _is_operator(path.parent) and not path.is_file() and path.name not in sides:
-        return _read_operator(path.parent, path.name)
+        return _read_operator(path.parent, path.name, top)
     if not path.exists():
         raise InputError(f"There is no file or folder {path}.{_nearest(path)}")
     if path.is_file():
@@ -81,13 +83,13 @@ def load_operator(path: Path) -> Operator:
                 f"{path} is a file; give the operator's folder, the one with op_host and op_kernel."
             )
         if _is_operator(folder) and len(places_in(folder)) > 1:
-            return _read_operator(folder, _named_by(path))
+            return _read_operator(folder, _named_by(path), top)
         path = folder
     if path.name in ("op_host", "op_kernel"):
         path = path.parent
     has = {name: (path / name).is_dir() for name in ("op_host", "op_kernel")}
     if all(has.values()):
-        return _read_operator(path)
+        return _read_operator(path, top=top)
     if any(has.values()):
         missing = "op_kernel" if has["op_host"] else "op_host"
         raise InputError(
@@ -104,7 +106,7 @@ def load_operator(path: Path) -> Operator:
         raise InputError(
             f"{path} holds {len(roots)} operators; give the folder of one of them ({some}{more})."
         )
-    return _read_operator(roots[0])
+    return _read_operator(roots[0], top=top)
 
 
 def operator_folders(top: Path) -> list[Path]:
@@ -233,7 +235,7 @@ def _wanted(root: Path, known: Mapping[str, Declared], name: str) -> str:
     )
 
 
-def _read_operator(root: Path, name: str = "") -> Operator:
+def _read_operator(root: Path, name: str = "", top: Path | None = None) -> Operator:
     root = root.resolve()
     host, kernel = _sources(root, "op_host"), _sources(root, "op_kernel")
     if not host:
@@ -241,7 +243,7 @@ def _read_operator(root: Path, name: str = "") -> Operator:
     if not kernel:
         raise InputError(f"{root / 'op_kernel'} holds no kernel source (.cpp or .h).")
     repository = _repository(root)
-    top = (repository or _top_without_git(root)).resolve()
+    top = (repository or _top_without_git(root, top)).resolve()
     build = read_build(root, top)
     asking = folders_of_tree(build.tree, {**host, **kernel}, root, build.include_folders)
     by_tree = tuple(asking)
@@ -343,13 +345,14 @@ _MOST_ABOVE: Final = 6
 """Folders above an operator that may belong to its repository, where nobody says so."""
 
 
-def _top_without_git(root: Path) -> Path:
-    """The outermost folder above an operator that a build begins in; the operator's own without.
+def _top_without_git(root: Path, given: Path | None) -> Path:
+    """The outermost folder above an operator that a build begins in, else the one that was given;
+    the operator's own without.
 
     Nothing else says where its repository ends, and what lies around it is not ours to read.
     """
     listed = [p for p in list(root.parents)[:_MOST_ABOVE] if (p / "CMakeLists.txt").is_file()]
-    return listed[-1] if listed else root
+    return listed[-1] if listed else given or root
 
 
 def _shared_text(host: Mapping[str, str], folders: Iterable[Path]) -> str:
