@@ -8,6 +8,7 @@ from math import prod
 
 from ci.derive.candidates import GENERIC, TEST_OUTPUTS, Sourced, candidate_cases, other_attributes
 from ci.derive.case_selection import Option
+from ci.derive.case_sizes import halved
 from ci.derive.guided import guided_cases
 from ci.derive.host_queries import Asker, Taken
 from ci.judge.varied.base import tensors
@@ -19,6 +20,9 @@ MOST_ALTERED = 16
 
 MOST_ELEMENTS = 1 << 22
 """Most elements of all tensors of a case together: an index may become a long row."""
+
+SMALLER = "{}, made smaller"
+"""Source of a case of the repository that is too large as it is."""
 
 MOST_PLAIN = 10
 """Cases before attributes are changed."""
@@ -47,6 +51,10 @@ def taken_cases(
     sourced += candidate_cases(asker.told(operator))
     found = answered(asker, sourced)
     if all(option.source == GENERIC for option in found):
+        smaller = list(_smaller(asker, sourced))
+        found = answered(asker, smaller) + found
+        sourced += smaller
+    if all(option.source == GENERIC for option in found):
         # An attribute may be what it refuses.
         likely = [s for s in sourced if s[0] != GENERIC or not found][:MOST_ALTERED]
         altered = [
@@ -66,6 +74,14 @@ def taken_cases(
             "the tiling takes no case",
         )
     return that_differ(found)
+
+
+def _smaller(asker: Asker, sourced: Sequence[Sourced]) -> Iterator[Sourced]:
+    """Cases of the repository that the tiling takes and that are too large, made smaller."""
+    own = [(source, case) for source, case in sourced if source != GENERIC]
+    for (source, _), answer in zip(own, asker.ask([case for _, case in own]), strict=True):
+        if isinstance(answer, Taken) and _all_elements(answer.case) > MOST_ELEMENTS:
+            yield from ((SMALLER.format(source), case) for case in halved(answer.asked))
 
 
 def _ended(words: str) -> str:

@@ -209,7 +209,7 @@ def _from_example(
     left = [t for t in example.tensors if not t.is_output]
     told: list[ToldTensor | None] = []
     for number, spec in enumerate(operator.inputs):
-        own = next((t for t in left if _names(t, spec.name)), None)
+        own = next((t for t in (*left, *example.arrays) if _names(t, spec.name)), None)
         if own is None and spec.param_type == "required" and spec.value_depend:
             told.append(ToldTensor(spec.name, (1,), "", (_value_of(spec, example),)))
             continue
@@ -295,7 +295,7 @@ def _names(told: ToldTensor, name: str) -> bool:
     plain = name.lower().replace("_", "")
     whole = told.name.lower().replace("_", "").removesuffix("shape")
     bare = whole
-    for role in ("input", "output", "out"):
+    for role in ("optional", "input", "output", "out"):
         bare = bare.removeprefix(role).removesuffix(role) or bare
     return plain in (bare, whole)
 
@@ -315,8 +315,13 @@ def _dtype(spec: TensorSpec, column: int) -> str:
 def _attrs(operator: Operator, values: dict[str, str]) -> dict[str, AttrValue]:
     """Values for attributes: the example's where it names them, else something harmless."""
     found: dict[str, AttrValue] = {}
+    texts = [text for text in values.values() if text[:1] == '"']
+    unnamed = [s for s in operator.attrs if s.type == "string" and not _variable(values, s.name)]
+    wanted = [s.name for s in unnamed if s.default is None] or [s.name for s in unnamed]
     for spec in operator.attrs:
         text = _variable(values, spec.name)
+        if not text and wanted == [spec.name] and len(texts) == 1:
+            text = texts[0]  # nothing else can be meant
         given = _read(text, spec.type) if text else None
         if given is not None:
             found[spec.name] = given
@@ -338,6 +343,8 @@ def _bare(name: str) -> str:
 
 def _read(text: str, kind: str) -> AttrValue | None:
     """The C++ literal `text` as an attribute value, or None."""
+    if kind == "string":
+        return text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else None
     parts = [p.strip().rstrip("fFuUlL") for p in text.split(",") if p.strip()]
     read: list[int | float | bool] = []
     for part in parts:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from ci.derive.candidates import (
     GENERIC_SHAPES,
     candidate_cases,
@@ -149,3 +151,33 @@ def test_a_program_that_builds_a_graph_tells_shapes_by_the_names_of_its_variable
     assert isinstance(x, TensorCase) and (x.shape, x.dtype) == ((4, 6), "float32")
     assert isinstance(weights, tuple) and weights[0].shape == (3, 5)
     assert case.attrs["scale"] == 2.5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'char layout[4] = "TND";',
+        "char layout[5] = {'T', 'N', 'D', 0};",
+        'char *layout = "TND";',
+        'std::string layout = "TND";',
+        'std::string how("TND"); char copied[how.length()]; strcpy(copied, how.c_str());',
+    ],
+)
+def test_characters_and_lists_that_a_program_hands_over_are_attributes_and_inputs(
+    tmp_path: Path, text: str
+) -> None:
+    asked = 'Attr("input_layout").AttrType(REQUIRED).String()'
+    host = DEFINITION.replace('Attr("scale").AttrType(REQUIRED).Float()', asked)
+    host = TILING + host.replace('Input("mask")', 'Input("actual_seq_len")')
+    root = write_operator(tmp_path, host=host)
+    (root / "examples").mkdir()
+    lengths = (
+        "std::vector<int64_t> lensVec = {3, 4};\n"
+        "auto actualSeqLenOptional = aclCreateIntArray(lensVec.data(), lensVec.size());\n"
+    )
+    example = EXAMPLE.replace("float scale = 2.5f;", text + lengths)
+    (root / "examples" / "main.cpp").write_text(example)
+    source, case = next(candidate_cases(load_operator(root)))
+    lens = case.inputs[1]
+    assert (source, case.attrs["input_layout"]) == ("example shapes", "TND")
+    assert isinstance(lens, TensorCase) and lens.present and lens.shape == (2,)
