@@ -24,6 +24,9 @@ MOST_ELEMENTS = 1 << 22
 SMALLER = "{}, made smaller"
 """Source of a case of the repository that is too large as it is."""
 
+MOST_OWN_ELEMENTS = 1 << 26
+"""The same of a case that the repository names, where nothing smaller is taken."""
+
 MOST_PLAIN = 10
 """Cases before attributes are changed."""
 
@@ -52,7 +55,8 @@ def taken_cases(
     found = answered(asker, sourced)
     if all(option.source == GENERIC for option in found):
         smaller = list(_smaller(asker, sourced))
-        found = answered(asker, smaller) + found
+        own = [one for one in sourced if one[0] != GENERIC]
+        found = (answered(asker, smaller) or answered(asker, own, most=MOST_OWN_ELEMENTS)) + found
         sourced += smaller
     if all(option.source == GENERIC for option in found):
         # An attribute may be what it refuses.
@@ -100,13 +104,13 @@ def that_differ(options: Sequence[Option]) -> list[Option]:
     ]
 
 
-def answered(asker: Asker, sourced: Sequence[Sourced]) -> list[Option]:
-    """Return those that the tiling takes and that are small enough to be launched."""
+def answered(asker: Asker, sourced: Sequence[Sourced], most: int = MOST_ELEMENTS) -> list[Option]:
+    """Return those that the tiling takes and whose tensors have `most` elements at most."""
     answers = asker.ask([case for _, case in sourced])
     return [
         Option(source, answer)
         for (source, _), answer in zip(sourced, answers, strict=True)
-        if isinstance(answer, Taken) and _all_elements(answer.case) <= MOST_ELEMENTS
+        if isinstance(answer, Taken) and _all_elements(answer.case) <= most
     ]
 
 

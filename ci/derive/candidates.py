@@ -52,6 +52,9 @@ _LISTS = ((1,), (0,), (-2,), (0, 2))
 _MOST_VALUES = 256
 """Most values of an example's tensor whose values are taken over as they are."""
 
+_ALIKE = 8
+"""Letters of a name from which on another order of its words means the same."""
+
 TEST_OUTPUTS = "test's outputs"
 """Source of the cases of tests with the outputs that these name."""
 
@@ -271,12 +274,15 @@ def _outputs(operator: Operator, case: WorkloadCase, left: list[ToldTensor]) -> 
         dtypes = output_dtypes(operator, case)
     except InputError:
         return ()
-    for spec, dtype in zip(operator.outputs, dtypes, strict=True):
-        named = next((t for t in left if _names(t, spec.name)), left[0] if left else None)
-        if named is None or spec.param_type == "dynamic":
+    named = [next((t for t in left if _names(t, s.name)), None) for s in operator.outputs]
+    # Programs create the outputs last.
+    unnamed = [t for t in left if not any(t is one for one in named)]
+    rest = iter(unnamed[-named.count(None) :])
+    for spec, own, dtype in zip(operator.outputs, named, dtypes, strict=True):
+        told = own or next(rest, None)
+        if told is None or spec.param_type == "dynamic":
             return ()
-        left.remove(named)
-        outputs.append(TensorCase(shape=named.shape, dtype=dtype))
+        outputs.append(TensorCase(shape=told.shape, dtype=dtype))
     return tuple(outputs)
 
 
@@ -297,7 +303,10 @@ def _names(told: ToldTensor, name: str) -> bool:
     bare = whole
     for role in ("optional", "input", "output", "out"):
         bare = bare.removeprefix(role).removesuffix(role) or bare
-    return plain in (bare, whole)
+    if plain in (bare, whole):
+        return True
+    # actual_seq_qlen is called actualQSeqLen, too.
+    return len(plain) > _ALIKE and sorted(plain) == sorted(bare)
 
 
 def _tensor(spec: TensorSpec, shape: tuple[int, ...], dtype: str) -> TensorCase:

@@ -75,10 +75,16 @@ def read_example(text: str) -> Example:
     arrays = tuple(
         ToldTensor(name, (len(data),), "int64", data)
         for name, held in _ARRAY.findall(text)
-        if (data := _numbers(lists.get(held, "")))
+        if (data := _counted(lists.get(held, ""), values))
     )
     known = values | {n.lower(): inner for n, inner in lists.items()} | texts
+    known |= {one.name.lower(): ", ".join(f"{n:g}" for n in one.data) for one in arrays}
     return Example(tuple(tensors), known, arrays=arrays)
+
+
+def _counted(text: str, values: dict[str, str]) -> tuple[float, ...]:
+    """The numbers of a list: as they are, or products and sums of named ones."""
+    return _numbers(text) or tuple(map(float, shape_of(text, values) or ()))
 
 
 def _characters(text: str) -> str:

@@ -181,3 +181,33 @@ def test_characters_and_lists_that_a_program_hands_over_are_attributes_and_input
     lens = case.inputs[1]
     assert (source, case.attrs["input_layout"]) == ("example shapes", "TND")
     assert isinstance(lens, TensorCase) and lens.present and lens.shape == (2,)
+
+
+def test_a_tensor_that_no_output_is_called_is_the_last_one_that_the_program_creates(
+    tmp_path: Path,
+) -> None:
+    root = write_operator(tmp_path)
+    (root / "examples").mkdir()
+    more = "std::vector<int64_t> otherShape = {7};\nstd::vector<int64_t> resultShape = {4, 5};\n"
+    made = "".join(
+        f"CreateAclTensor(a, {name}Shape, &b, aclDataType::ACL_FLOAT, &t);\n"
+        for name in ("other", "result")
+    )
+    (root / "examples" / "main.cpp").write_text(more + EXAMPLE + made)
+    _, case = next(candidate_cases(load_operator(root)))
+    (output,) = case.outputs
+    assert isinstance(output, TensorCase) and output.shape == (4, 5)
+
+
+def test_a_name_with_its_words_in_another_order_is_the_same(tmp_path: Path) -> None:
+    host = TILING + DEFINITION.replace('Input("mask")', 'Input("actual_seq_qlen")')
+    root = write_operator(tmp_path, host=host)
+    (root / "examples").mkdir()
+    lengths = (
+        "int64_t rows = 3;\nstd::vector<int64_t> lens = {rows, rows * 2};\n"
+        "auto actualQSeqLen = aclCreateIntArray(lens.data(), lens.size());\n"
+    )
+    (root / "examples" / "main.cpp").write_text(EXAMPLE + lengths)
+    _, case = next(candidate_cases(load_operator(root)))
+    lens = case.inputs[1]
+    assert isinstance(lens, TensorCase) and lens.present and lens.shape == (2,)
