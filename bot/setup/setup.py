@@ -24,6 +24,7 @@ from bot.setup.source import FORM, NAME, checked_source, own_source
 from bot.setup.workloads import OnRow, derived_files
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
+from ci.session.reading import Reading, reading
 
 COMMITS: Final = 5
 """Last commits whose changes are simulated."""
@@ -68,6 +69,7 @@ class Setup(Frozen):
     source: str = Field(description="What the CI's jobs install; '' when nobody said.")
     operators: tuple[str, ...] = Field(description="Their folders.")
     without_workload: tuple[str, ...]
+    reading: Reading = Field(description="Which of them can be read, and which for the 910B.")
     files: tuple[SetupFile, ...]
     left: tuple[str, ...] = Field(description="What a person has still to do.")
     commits: int = Field(description="Last commits that were simulated.")
@@ -116,6 +118,7 @@ def look(
         source=source,
         operators=operators,
         without_workload=without,
+        reading=reading(top),
         files=files,
         left=left_to_do(settings.forge, repository, branch, source, files, without),
         commits=count,

@@ -8,6 +8,7 @@ from math import prod
 
 from ci.derive.candidates import GENERIC, TEST_OUTPUTS, Sourced, candidate_cases, other_attributes
 from ci.derive.case_selection import Option
+from ci.derive.case_sizes import halved
 from ci.derive.guided import guided_cases
 from ci.derive.host_queries import Asker, Taken
 from ci.judge.varied.base import tensors
@@ -19,6 +20,12 @@ MOST_ALTERED = 16
 
 MOST_ELEMENTS = 1 << 22
 """Most elements of all tensors of a case together: an index may become a long row."""
+
+SMALLER = "{}, made smaller"
+"""Source of a case of the repository that is too large as it is."""
+
+MOST_OWN_ELEMENTS = 1 << 26
+"""The same of a case that the repository names, where nothing smaller is taken."""
 
 MOST_PLAIN = 10
 """Cases before attributes are changed."""
@@ -47,6 +54,11 @@ def taken_cases(
     sourced += candidate_cases(asker.told(operator))
     found = answered(asker, sourced)
     if all(option.source == GENERIC for option in found):
+        smaller = list(_smaller(asker, sourced))
+        own = [one for one in sourced if one[0] != GENERIC]
+        found = (answered(asker, smaller) or answered(asker, own, most=MOST_OWN_ELEMENTS)) + found
+        sourced += smaller
+    if all(option.source == GENERIC for option in found):
         # An attribute may be what it refuses.
         likely = [s for s in sourced if s[0] != GENERIC or not found][:MOST_ALTERED]
         altered = [
@@ -68,6 +80,14 @@ def taken_cases(
     return that_differ(found)
 
 
+def _smaller(asker: Asker, sourced: Sequence[Sourced]) -> Iterator[Sourced]:
+    """Cases of the repository that the tiling takes and that are too large, made smaller."""
+    own = [(source, case) for source, case in sourced if source != GENERIC]
+    for (source, _), answer in zip(own, asker.ask([case for _, case in own]), strict=True):
+        if isinstance(answer, Taken) and _all_elements(answer.case) > MOST_ELEMENTS:
+            yield from ((SMALLER.format(source), case) for case in halved(answer.asked))
+
+
 def _ended(words: str) -> str:
     return words if words.endswith(".") else f"{words}."
 
@@ -84,13 +104,13 @@ def that_differ(options: Sequence[Option]) -> list[Option]:
     ]
 
 
-def answered(asker: Asker, sourced: Sequence[Sourced]) -> list[Option]:
-    """Return those that the tiling takes and that are small enough to be launched."""
+def answered(asker: Asker, sourced: Sequence[Sourced], most: int = MOST_ELEMENTS) -> list[Option]:
+    """Return those that the tiling takes and whose tensors have `most` elements at most."""
     answers = asker.ask([case for _, case in sourced])
     return [
         Option(source, answer)
         for (source, _), answer in zip(sourced, answers, strict=True)
-        if isinstance(answer, Taken) and _all_elements(answer.case) <= MOST_ELEMENTS
+        if isinstance(answer, Taken) and _all_elements(answer.case) <= most
     ]
 
 

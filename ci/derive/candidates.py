@@ -52,6 +52,9 @@ _LISTS = ((1,), (0,), (-2,), (0, 2))
 _MOST_VALUES = 256
 """Most values of an example's tensor whose values are taken over as they are."""
 
+_ALIKE = 8
+"""Letters of a name from which on another order of its words means the same."""
+
 TEST_OUTPUTS = "test's outputs"
 """Source of the cases of tests with the outputs that these name."""
 
@@ -209,7 +212,7 @@ def _from_example(
     left = [t for t in example.tensors if not t.is_output]
     told: list[ToldTensor | None] = []
     for number, spec in enumerate(operator.inputs):
-        own = next((t for t in left if _names(t, spec.name)), None)
+        own = next((t for t in (*left, *example.arrays) if _names(t, spec.name)), None)
         if own is None and spec.param_type == "required" and spec.value_depend:
             told.append(ToldTensor(spec.name, (1,), "", (_value_of(spec, example),)))
             continue
@@ -271,12 +274,15 @@ def _outputs(operator: Operator, case: WorkloadCase, left: list[ToldTensor]) -> 
         dtypes = output_dtypes(operator, case)
     except InputError:
         return ()
-    for spec, dtype in zip(operator.outputs, dtypes, strict=True):
-        named = next((t for t in left if _names(t, spec.name)), left[0] if left else None)
-        if named is None or spec.param_type == "dynamic":
+    named = [next((t for t in left if _names(t, s.name)), None) for s in operator.outputs]
+    # Programs create the outputs last.
+    unnamed = [t for t in left if not any(t is one for one in named)]
+    rest = iter(unnamed[-named.count(None) :])
+    for spec, own, dtype in zip(operator.outputs, named, dtypes, strict=True):
+        told = own or next(rest, None)
+        if told is None or spec.param_type == "dynamic":
             return ()
-        left.remove(named)
-        outputs.append(TensorCase(shape=named.shape, dtype=dtype))
+        outputs.append(TensorCase(shape=told.shape, dtype=dtype))
     return tuple(outputs)
 
 
@@ -295,9 +301,12 @@ def _names(told: ToldTensor, name: str) -> bool:
     plain = name.lower().replace("_", "")
     whole = told.name.lower().replace("_", "").removesuffix("shape")
     bare = whole
-    for role in ("input", "output", "out"):
+    for role in ("optional", "input", "output", "out"):
         bare = bare.removeprefix(role).removesuffix(role) or bare
-    return plain in (bare, whole)
+    if plain in (bare, whole):
+        return True
+    # actual_seq_qlen is called actualQSeqLen, too.
+    return len(plain) > _ALIKE and sorted(plain) == sorted(bare)
 
 
 def _tensor(spec: TensorSpec, shape: tuple[int, ...], dtype: str) -> TensorCase:
@@ -315,8 +324,13 @@ def _dtype(spec: TensorSpec, column: int) -> str:
 def _attrs(operator: Operator, values: dict[str, str]) -> dict[str, AttrValue]:
     """Values for attributes: the example's where it names them, else something harmless."""
     found: dict[str, AttrValue] = {}
+    texts = [text for text in values.values() if text[:1] == '"']
+    unnamed = [s for s in operator.attrs if s.type == "string" and not _variable(values, s.name)]
+    wanted = [s.name for s in unnamed if s.default is None] or [s.name for s in unnamed]
     for spec in operator.attrs:
         text = _variable(values, spec.name)
+        if not text and wanted == [spec.name] and len(texts) == 1:
+            text = texts[0]  # nothing else can be meant
         given = _read(text, spec.type) if text else None
         if given is not None:
             found[spec.name] = given
@@ -338,6 +352,8 @@ def _bare(name: str) -> str:
 
 def _read(text: str, kind: str) -> AttrValue | None:
     """The C++ literal `text` as an attribute value, or None."""
+    if kind == "string":
+        return text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else None
     parts = [p.strip().rstrip("fFuUlL") for p in text.split(",") if p.strip()]
     read: list[int | float | bool] = []
     for part in parts:

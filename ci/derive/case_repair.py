@@ -19,6 +19,11 @@ _UNWRITTEN = re.compile(
     r"leaves (\d+) of the (\d+) bytes of output (\d+)(?:\[\d+\])? unwritten, from byte (\d+) on"
 )
 
+_LONGER = 64
+_LONG = 64
+"""Length of a first axis that is not made longer."""
+_MOST_ELEMENTS = 1 << 22
+
 Mended = tuple[Workload, Option, str]
 """The frame, the case, and what a reader should know; '' when nothing."""
 
@@ -46,7 +51,7 @@ def mended(operator: Operator, frame: Workload, option: Option, found: Failed) -
         )
         return frame.model_copy(update={"golden": ""}), option, note
     if NOTHING_TO_DO in found.why:
-        busy = _with_ones(operator, option)
+        busy = _with_ones(operator, option) or _longer(option)
         return None if busy is None else (frame, busy, "")
     unwritten = _UNWRITTEN.search(found.why)
     if found.outcome is not Outcome.MEMORY_ERROR or unwritten is None:
@@ -77,6 +82,33 @@ def _with_ones(operator: Operator, option: Option) -> Option | None:
         return None
     case, asked = (
         one.model_copy(update={"attrs": {**one.attrs, **zeros}})
+        for one in (option.taken.case, option.taken.asked)
+    )
+    return replace(option, taken=replace(option.taken, case=case, asked=asked))
+
+
+def _longer(option: Option) -> Option | None:
+    """The case with the first axis of its first input longer, wherever a tensor begins with that: a
+    kernel that takes whole tiles leaves a small case alone. None where it is long already."""
+    tensors = [t for t in inputs_of(option.taken.case) if t.present and t.shape]
+    first = tensors[0].shape[0] if tensors else _LONG
+    if first >= _LONG or sum(prod(t.shape) for t in tensors) * _LONGER > _MOST_ELEMENTS:
+        return None
+
+    def longer(entry: Entry) -> Entry:
+        if isinstance(entry, tuple):
+            return tuple(t for one in entry if isinstance(t := longer(one), TensorCase))
+        if entry.values is not None or entry.shape[:1] != (first,):
+            return entry
+        return entry.model_copy(update={"shape": (first * _LONGER, *entry.shape[1:])})
+
+    case, asked = (
+        one.model_copy(
+            update={
+                "inputs": tuple(map(longer, one.inputs)),
+                "outputs": tuple(map(longer, one.outputs)),
+            }
+        )
         for one in (option.taken.case, option.taken.asked)
     )
     return replace(option, taken=replace(option.taken, case=case, asked=asked))

@@ -23,6 +23,12 @@ _SCALAR = re.compile(
     r"\b(?:u?int\d*(?:_t)?|float|double|bool|char\s*\*)\s+(\w+)\s*(?:=\s*|\{)([^;{}]+?)\}?\s*;"
 )
 _LIST = re.compile(r"\bvector<[\w\s:]+>\s+(\w+)\s*(?:=\s*)?\{([^{}]*)\}")
+_TEXT = re.compile(
+    r"\b(?:char|string)\s*\*?\s*(\w+)\s*(?:\[\w*\])?\s*(?:=\s*|\()?\{?\s*"
+    r"""("[^"\n]*"|'.'(?:\s*,\s*(?:'.'|0|'\\0'))*)"""
+)
+"""Characters that a variable holds: between quotes, or one after the other."""
+_ARRAY = re.compile(r"\b(\w+)\s*=\s*aclCreate(?:Int|Float|Bool)Array\s*\(\s*(\w+)\.data\(\)")
 _NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _DTYPES = {"BF16": "bfloat16", "DOUBLE": "float64"}
 _MOST_FILES = 6
@@ -65,7 +71,27 @@ def read_example(text: str) -> Example:
     if not tensors:  # what builds a graph makes tensors in ways of its own; it names their shapes
         named = {name: shape for name, shape in shapes.items() if shape and _OF_SHAPE.search(name)}
         tensors = [ToldTensor(name, shape, "") for name, shape in named.items()]
-    return Example(tuple(tensors), values | {n.lower(): inner for n, inner in lists.items()})
+    texts = {name.lower(): _characters(inner) for name, inner in _TEXT.findall(text)}
+    arrays = tuple(
+        ToldTensor(name, (len(data),), "int64", data)
+        for name, held in _ARRAY.findall(text)
+        if (data := _counted(lists.get(held, ""), values))
+    )
+    known = values | {n.lower(): inner for n, inner in lists.items()} | texts
+    known |= {one.name.lower(): ", ".join(f"{n:g}" for n in one.data) for one in arrays}
+    return Example(tuple(tensors), known, arrays=arrays)
+
+
+def _counted(text: str, values: dict[str, str]) -> tuple[float, ...]:
+    """The numbers of a list: as they are, or products and sums of named ones."""
+    return _numbers(text) or tuple(map(float, shape_of(text, values) or ()))
+
+
+def _characters(text: str) -> str:
+    """The characters in quotes, whatever way they are spelled out."""
+    if text.startswith('"'):
+        return text
+    return '"' + "".join(re.findall(r"'([^'\\])'", text)) + '"'
 
 
 def _numbers(text: str) -> tuple[float, ...]:

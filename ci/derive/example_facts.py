@@ -33,6 +33,8 @@ class Example:
     values: dict[str, str]
     """Initial values of plain variables, by lowered name; lists as their inner text."""
     source: str = "example"
+    arrays: tuple[ToldTensor, ...] = ()
+    """Lists of numbers that it hands over as such: inputs by their names, or attributes."""
 
 
 def length(text: str, values: dict[str, str], deep: int = 0) -> int | None:

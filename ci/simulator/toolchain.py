@@ -44,6 +44,7 @@ from ci.simulator.architecture_header import NAME as ARCHITECTURE_HEADER
 from ci.simulator.architecture_header import header_text
 from ci.simulator.checked_text import checked_texts
 from ci.simulator.watched_text import watched_texts
+from ci.source.missing_header import advice
 from ci.system.cache import BuildCache, digest, digest_tree
 from ci.system.compile_room import Compilation, CompileRooms
 from ci.system.compiler import WARNINGS, compile_trusted, compiler_version
@@ -318,7 +319,7 @@ class Toolchain:
                 room.compile("kernel", layout.KERNEL, lambda: self._beside(asked, meanwhile))
                 shutil.copy(room.place / "kernel.so", folder)
 
-        return self._built("kernel", key, make) / "kernel.so"
+        return self._built("kernel", key, make, operator) / "kernel.so"
 
     @cached_property
     def host_prelude(self) -> Path:
@@ -411,14 +412,14 @@ class Toolchain:
                 room.compile("host tiling", layout.HOST, lambda: self._beside(asked, meanwhile))
                 shutil.copy(room.place / "host_program", folder)
 
-        return self._built("host", key, make) / "host_program"
+        return self._built("host", key, make, operator) / "host_program"
 
     def _beside(self, asked: Compilation, meanwhile: Callable[[], object]) -> None:
         """What is done while a compiler works: the sandbox of the next one, and what else is to."""
         meanwhile()
         self._rooms.prepare(asked)
 
-    def _built(self, kind: str, key: str, make: Callable[[Path], None]) -> Path:
+    def _built(self, kind: str, key: str, make: Callable[[Path], None], operator: Operator) -> Path:
         """The cached entry; what the compiler refused once is refused again without asking it.
 
         That is remembered as long as the toolchain is: every case of a workload asks for the same.
@@ -429,8 +430,15 @@ class Toolchain:
         try:
             return self.cache.get(kind, key, make)
         except TrialFailure as failure:
-            self._refused[key] = TrialFailure(failure.outcome, failure.refusal)
-            raise
+            said = failure.refusal.sentence
+            told = (
+                {"sentence": f"{said.rstrip('.')}.{more}"}
+                if (more := advice(operator, said))
+                else {}
+            )
+            refusal = failure.refusal.model_copy(update=told)
+            self._refused[key] = TrialFailure(failure.outcome, refusal)
+            raise TrialFailure(failure.outcome, refusal) from None
 
     def _object(self, source: Path, flags: Sequence[str], folder: Path, headers: str) -> Path:
         """Object file of one of our own sources, with the compiler's `warnings` next to it.

@@ -148,7 +148,8 @@ def demand_compiled(done: Completed, side: str, shared: tuple[Path, str] | None 
 
 
 _PLACE = re.compile(
-    r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)?\s*(?:fatal )?error:\s*(?P<text>.*)$"
+    r"^(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?:\d+:)?\s*"
+    r"(?:fatal |(?P<own>internal compiler ))?error:\s*(?P<text>.*)$"
 )
 _FROM = re.compile(r"(?:^|\s)(?:\./)?(?P<file>op_(?:host|kernel)/[^\s:,]+):(?P<line>\d+)")
 _LINKER = re.compile(r"undefined reference to [`'](?P<name>.+?)'|multiple definition of .*")
@@ -175,8 +176,9 @@ def compile_evidence(done: Completed, side: str, shared: tuple[Path, str] | None
         if not file.startswith(("op_host/", "op_kernel/")):
             led = _led_from(lines, number)
             file, place = led if led else ("", 0)
+        said = f"the compiler itself fails: {found['text']}" if found["own"] else found["text"]
         return Refusal(
-            sentence=f"The {side} does not compile: {found['text']}",
+            sentence=f"The {side} does not compile: {said}",
             place=Place(file=file, line=place),
             evidence=details,
         )

@@ -7,9 +7,11 @@ from typing import Any
 
 import click
 
+from bot.base.text import visible
 from bot.cli.commands.workload import say_row
 from bot.cli.options import build, json_option, options
 from bot.setup.setup import Setup, SetupOptions, look, shown, write
+from ci.session.reading import Reading
 
 _STATES = {
     "new": "written",
@@ -17,6 +19,8 @@ _STATES = {
     "there": "is there already",
     "differs": "differs, left alone",
 }
+_MOST_SHOWN = 5
+"""Operators that cannot be read, named with the reason."""
 
 
 @options(SetupOptions)
@@ -44,6 +48,21 @@ def init(checkout: Path, as_json: bool, **given: Any) -> None:
     _tell(found, dry_run=chosen.dry_run)
 
 
+def _tell_reading(found: Reading) -> None:
+    sync = ", ".join(f"{count} {word}" for word, count in sorted(found.auto_sync.items()))
+    click.echo(
+        f"  {len(found.ours)} can be read and are for the 910B"
+        + (f" (automatic synchronisation: {sync})" if sync else "")
+        + f"; {len(found.others)} are for other chips only; {len(found.unread)} cannot be read."
+    )
+    for place, why in [*found.unread.items()][:_MOST_SHOWN]:
+        click.echo(f"    {visible(place, 80)}: {visible(why, 200)}")
+    if len(found.unread) > _MOST_SHOWN:
+        click.echo(f"    and {len(found.unread) - _MOST_SHOWN} more")
+    if found.ours:
+        click.echo("  `ascendopt census .` says how far each of them gets.")
+
+
 def _tell(found: Setup, *, dry_run: bool) -> None:
     from bot.cli.commands.config import echo_decisions
 
@@ -52,6 +71,7 @@ def _tell(found: Setup, *, dry_run: bool) -> None:
         f"{found.repository} on {found.forge}, default branch {found.branch}:"
         f" {len(found.operators)} operators, {ready} with a workload."
     )
+    _tell_reading(found.reading)
     for file in found.files:
         would = "would be " if dry_run and file.state in ("new", "changed") else ""
         click.echo(f"  {file.path}: {would}{_STATES[file.state]}")

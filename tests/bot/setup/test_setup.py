@@ -298,3 +298,27 @@ def test_workloads_are_derived_where_they_are_wanted(
     assert folder not in look(ops, SetupOptions()).without_workload
     assert run(["init", str(ops), "--workloads", "no_such_operator"]) == 2
     assert "folder or name like 'no_such_operator'" in capsys.readouterr().err
+
+
+def test_it_says_which_operators_can_be_read_and_for_which_chip(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ops = checkout(tmp_path, PLACES["github"][0])
+    for name, chip in (("ours", "ascend910b"), ("theirs", "ascend950"), ("unreadable", "")):
+        place = ops / "src" / "math" / name
+        shutil.copytree(BIAS_ADD, place)
+        (host,) = (place / "op_host").glob("*.cpp")
+        old, new = ("ascend910b", chip) if chip else ("public OpDef", "public Nothing")
+        host.write_text(host.read_text().replace(old, new))
+    git(ops, "add", "-A")
+    git(ops, "commit", "-q", "-m", "Add operators")
+    assert run(["init", str(ops), "--dry-run"]) == 0
+    said = capsys.readouterr().out
+    found = look(ops, SetupOptions()).reading
+    assert set(found.ours) == {"src/math/ours", "src/math/scale_add"}
+    assert set(found.others) == {"src/math/theirs"} and found.auto_sync == {"off": 1, "on": 1}
+    assert "2 can be read and are for the 910B (automatic synchronisation: 1 off, 1 on)" in said
+    assert f"1 are for other chips only; {len(found.unread)} cannot be read." in said
+    assert set(found.unread) == {"src/math/unreadable"}
+    assert "src/math/unreadable: No op definition in" in said
+    assert "`ascendopt census .` says how far each of them gets." in said

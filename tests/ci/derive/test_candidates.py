@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from ci.derive.candidates import (
     GENERIC_SHAPES,
     candidate_cases,
@@ -149,3 +151,63 @@ def test_a_program_that_builds_a_graph_tells_shapes_by_the_names_of_its_variable
     assert isinstance(x, TensorCase) and (x.shape, x.dtype) == ((4, 6), "float32")
     assert isinstance(weights, tuple) and weights[0].shape == (3, 5)
     assert case.attrs["scale"] == 2.5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'char layout[4] = "TND";',
+        "char layout[5] = {'T', 'N', 'D', 0};",
+        'char *layout = "TND";',
+        'std::string layout = "TND";',
+        'std::string how("TND"); char copied[how.length()]; strcpy(copied, how.c_str());',
+    ],
+)
+def test_characters_and_lists_that_a_program_hands_over_are_attributes_and_inputs(
+    tmp_path: Path, text: str
+) -> None:
+    asked = 'Attr("input_layout").AttrType(REQUIRED).String()'
+    host = DEFINITION.replace('Attr("scale").AttrType(REQUIRED).Float()', asked)
+    host = TILING + host.replace('Input("mask")', 'Input("actual_seq_len")')
+    root = write_operator(tmp_path, host=host)
+    (root / "examples").mkdir()
+    lengths = (
+        "std::vector<int64_t> lensVec = {3, 4};\n"
+        "auto actualSeqLenOptional = aclCreateIntArray(lensVec.data(), lensVec.size());\n"
+    )
+    example = EXAMPLE.replace("float scale = 2.5f;", text + lengths)
+    (root / "examples" / "main.cpp").write_text(example)
+    source, case = next(candidate_cases(load_operator(root)))
+    lens = case.inputs[1]
+    assert (source, case.attrs["input_layout"]) == ("example shapes", "TND")
+    assert isinstance(lens, TensorCase) and lens.present and lens.shape == (2,)
+
+
+def test_a_tensor_that_no_output_is_called_is_the_last_one_that_the_program_creates(
+    tmp_path: Path,
+) -> None:
+    root = write_operator(tmp_path)
+    (root / "examples").mkdir()
+    more = "std::vector<int64_t> otherShape = {7};\nstd::vector<int64_t> resultShape = {4, 5};\n"
+    made = "".join(
+        f"CreateAclTensor(a, {name}Shape, &b, aclDataType::ACL_FLOAT, &t);\n"
+        for name in ("other", "result")
+    )
+    (root / "examples" / "main.cpp").write_text(more + EXAMPLE + made)
+    _, case = next(candidate_cases(load_operator(root)))
+    (output,) = case.outputs
+    assert isinstance(output, TensorCase) and output.shape == (4, 5)
+
+
+def test_a_name_with_its_words_in_another_order_is_the_same(tmp_path: Path) -> None:
+    host = TILING + DEFINITION.replace('Input("mask")', 'Input("actual_seq_qlen")')
+    root = write_operator(tmp_path, host=host)
+    (root / "examples").mkdir()
+    lengths = (
+        "int64_t rows = 3;\nstd::vector<int64_t> lens = {rows, rows * 2};\n"
+        "auto actualQSeqLen = aclCreateIntArray(lens.data(), lens.size());\n"
+    )
+    (root / "examples" / "main.cpp").write_text(EXAMPLE + lengths)
+    _, case = next(candidate_cases(load_operator(root)))
+    lens = case.inputs[1]
+    assert isinstance(lens, TensorCase) and lens.present and lens.shape == (2,)

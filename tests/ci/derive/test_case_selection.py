@@ -99,4 +99,9 @@ def test_a_case_that_asks_for_nothing_is_asked_with_ones_in_place_of_zeros() -> 
     assert found is not None and found[1].taken.case.attrs == {"rows": 1}
     assert found[1].taken.asked.attrs == {"rows": 1}
     assert mended(operator, FRAME, found[1], idle) is None, "it was asked with ones already"
+    assert mended(row_sum(), FRAME, option(64), idle) is None, "its first axis is long already"
+    found = mended(row_sum(), FRAME, option(3), idle)
+    assert found is not None and found[1].shapes == ((192, 64),)
+    output = found[1].taken.case.outputs[0]
+    assert isinstance(output, TensorCase) and output.shape == (192, 64)
     assert mended(row_sum(), FRAME, option(64), Failed(Outcome.MEMORY_ERROR, EMPTY_BODY)) is None

@@ -230,6 +230,8 @@ __aicore__ inline void forms(uint16_t flag) {{
     WaitEvent(flag);
     WaitEvent<PIPE_S>(flag);
     static_assert(TOTAL_L0A_SIZE + TOTAL_L0B_SIZE == TOTAL_L0C_SIZE);
+    LocalTensor<float> sums;
+    BlockReduceSum<float, false>(sums, sums, 1, 0, 1, 1, 8);  // a mask that is set before
     Matmul<Side, Side, Side, Side, ORDERED> product;
     static_assert(ToMatmulConfig(ORDERED).bmmOutMode == BatchOutMode::SINGLE_BATCH);
     static_assert(ToMatmulConfig(FIXED).iterateOrder == IterateOrder::ORDER_M);

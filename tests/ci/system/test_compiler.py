@@ -103,3 +103,11 @@ def test_an_old_compiler_is_passed_over_for_a_newer_one_beside_it(
     assert compiler() == str(tmp_path / "g++-13")
     monkeypatch.undo()
     compiler.cache_clear()
+
+
+def test_a_failure_of_the_compiler_itself_is_not_the_kernel_s() -> None:
+    text = (
+        "cube.h: In instantiation of 'void f()':\ncube.h:12:4: internal compiler error: in tsubst\n"
+    )
+    found = compile_evidence(said(text), "kernel")
+    assert found.sentence == "The kernel does not compile: the compiler itself fails: in tsubst"

@@ -9,7 +9,9 @@ namespace AscendC {
 // A mask as callers give it, for elements of T: two words of bits, or how many leading elements.
 template <typename T> struct MaskArgument {
     __aicore__ MaskArgument(const uint64_t bits[]) : high(bits[1]), low(bits[0]) {}
-    __aicore__ MaskArgument(uint64_t count) {
+    // Any integer: a literal 0 could be a pointer as well as a count of another type.
+    template <typename N, std::enable_if_t<std::is_integral_v<N>, int> = 0>
+    __aicore__ MaskArgument(N count) {
         constexpr int32_t whole = int32_t(ONE_REPEAT_BYTE_SIZE / sizeof(T));
         const int32_t elements = int32_t(count);
         low = elements >= 64 ? FULL_MASK : (uint64_t(1) << elements) - 1;

@@ -1,0 +1,54 @@
+"""Which operators of a repository can be read, without building any."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from pydantic import Field
+
+from ci.model.errors import InputError
+from ci.model.frozen import Frozen
+
+
+class Reading(Frozen):
+    """What the definitions and build files of a repository say; paths are from its top."""
+
+    ours: tuple[str, ...] = Field(description="Declared for the 910B, or for no chip.")
+    others: dict[str, tuple[str, ...]] = Field(
+        description="Operators that are declared for other chips only, and these."
+    )
+    unread: dict[str, str] = Field(description="What cannot be read as an operator, and why.")
+    auto_sync: dict[str, int] = Field(
+        description="Operators for the 910B by automatic synchronisation: on, off, open."
+    )
+
+
+def reading(repository: Path) -> Reading:
+    """Read each operator's definition, sources and build; nothing is compiled or run."""
+    from ci.source.discovery import (
+        for_chip,
+        is_shared,
+        load_operator,
+        operator_folders,
+        places_in,
+    )
+
+    top = repository.resolve()
+    ours: list[str] = []
+    others: dict[str, tuple[str, ...]] = {}
+    unread: dict[str, str] = {}
+    sync: Counter[str] = Counter()
+    for place in (p for f in operator_folders(top) if not is_shared(f) for p in places_in(f)):
+        name = place.relative_to(top).as_posix()
+        try:
+            operator = load_operator(place)
+        except InputError as problem:
+            unread[name] = str(problem)
+            continue
+        if for_chip(operator):
+            ours.append(name)
+            sync[operator.auto_sync_word] += 1
+        else:
+            others[name] = operator.socs
+    return Reading(ours=tuple(ours), others=others, unread=unread, auto_sync=dict(sync))

@@ -1,0 +1,36 @@
+"""What is said of a header that a compiler does not find."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ci.source.discovery import load_operator
+from ci.source.missing_header import advice
+from tests.ci.small_operator import write_operator
+
+SAID = "The kernel does not compile: {}: No such file or directory"
+
+
+def test_a_header_that_lies_where_nothing_includes_from_is_pointed_to(tmp_path: Path) -> None:
+    operator = load_operator(write_operator(tmp_path))
+    operator = operator.model_copy(update={"repository": tmp_path})
+    assert advice(operator, SAID.format("wide/arch.hpp")) == ""
+    (tmp_path / "third_party" / "lib" / "include" / "wide").mkdir(parents=True)
+    (tmp_path / "third_party" / "lib" / "include" / "wide" / "arch.hpp").write_text("")
+    said = advice(operator, SAID.format("wide/arch.hpp"))
+    assert "lies in third_party/lib/include:" in said and "build: include:" in said
+    assert advice(operator, SAID.format("other/arch.hpp")) == ""
+    assert advice(operator, "'arch' was not declared in this scope") == ""
+
+
+def test_a_submodule_that_is_not_there_is_named(tmp_path: Path) -> None:
+    operator = load_operator(write_operator(tmp_path))
+    operator = operator.model_copy(update={"repository": tmp_path})
+    (tmp_path / ".gitmodules").write_text(
+        '[submodule "a"]\n\tpath = parts/a\n\turl = x\n[submodule "b"]\n\tpath = parts/b\n'
+    )
+    (tmp_path / "parts" / "a").mkdir(parents=True)
+    (tmp_path / "parts" / "a" / "file").write_text("")
+    (tmp_path / "parts" / "b").mkdir()
+    said = advice(operator, SAID.format("wide/arch.hpp"))
+    assert "(parts/b)" in said and "git submodule update --init" in said
