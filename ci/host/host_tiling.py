@@ -297,8 +297,8 @@ def _narrowed(row: dict[str, Any]) -> MachineWarning:
         kind="narrowed_field",
         subject=field,
         place=Place(file=file[max(0, file.find("op_host/")) :], line=int(row["line"])),
-        text=f"The number {given} is given to the tiling field {field} of {bits} bits: it becomes"
-        f" {becomes}.",
+        text=f"The number {given} is given to {field} of the host side, which has {bits} bits: it"
+        f" becomes {becomes}.",
     )
 
 

@@ -1,9 +1,19 @@
-"""Sources as they are built to be checked: casts to narrower integers tell of what they cut off."""
+"""Sources as they are built to be checked: numbers that lose what does not fit tell of it.
+
+Casts, initial values, assignments, products and sums get an object of ours next to their operator
+(`field.h` says what each does). Nothing else changes, so lines keep their numbers.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tree_sitter import Node
+
+from ci.source.cpp_source import Edit, Source, ancestors, parse, walk
 
 _TYPE = r"(?:std::)?(?P<{0}>u?int(?:8|16|32)_t)"
 _KEPT = re.compile(
@@ -13,14 +23,61 @@ _KEPT = re.compile(
     rf"|(?<=[=,(\[{{+*/%<>?:&|-])(?P<gap>\s*)\(\s*{_TYPE.format('plain')}\s*\)(?=\s*[\w(])",
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
+_NARROW = re.compile(
+    r"(?:std::)?u?int(?:8|16|32)_t|(?:unsigned |signed )?(?:int|short|char)|unsigned"
+)
+_PLAIN = ("identifier", "field_expression", "subscript_expression")
+"""What may be named twice."""
+
+_CONSTANT = ("number_literal", "char_literal", "null", "initializer_list", "lambda_expression")
+"""Right sides that are left alone."""
 
 
-def checked_texts(texts: Mapping[str, str]) -> dict[str, str]:
+@dataclass(frozen=True)
+class _Side:
+    """What the objects of a side are called."""
+
+    namespace: str
+    checked: tuple[str, ...]
+    """Operators between numbers of 32 bits that are checked."""
+    names: bool
+    """Whether an object takes the name of what keeps the number."""
+
+    def cut(self, kind: str, name: str) -> str:
+        plain = name.isprintable() and not {*name} & {*'\\"'}
+        said = f'"{name if plain else "a number"}"'
+        return f" ::{self.namespace}::Cut<{kind}>({said if self.names else ''}) ="
+
+
+_KERNEL = _Side("AscendC", ("*", "+"), names=False)
+_HOST = _Side("optiling", (), names=True)
+"""The compiler's own checks see the host side's sums and products, which have signs."""
+
+
+def cast_texts(texts: Mapping[str, str]) -> dict[str, str]:
     """The kernel's texts by path with their casts replaced; lines keep their numbers."""
     return {
         file: _KEPT.sub(_checked, text) if file.startswith("op_kernel/") else text
         for file, text in texts.items()
     }
+
+
+def host_texts(texts: Mapping[str, str]) -> dict[str, str]:
+    """The texts with what the host side keeps in narrow integers checked."""
+    return {
+        file: _computed(text, _HOST) if file.startswith("op_host/") else text
+        for file, text in texts.items()
+    }
+
+
+def checked_texts(texts: Mapping[str, str]) -> dict[str, str]:
+    """The same, with what is computed and assigned in functions checked as well."""
+    return cast_texts(
+        {
+            file: _computed(text, _KERNEL) if file.startswith("op_kernel/") else text
+            for file, text in texts.items()
+        }
+    )
 
 
 def _checked(found: re.Match[str]) -> str:
@@ -29,3 +86,75 @@ def _checked(found: re.Match[str]) -> str:
     if found["plain"]:
         return f"{found['gap']}::AscendC::Cut<{found['plain']}>() ->*"
     return found.group()
+
+
+@lru_cache(maxsize=64)
+def _computed(text: str, side: _Side) -> str:
+    source = parse(text)
+    return source.apply(
+        edit
+        for function in source.functions
+        if not any(up.type == "function_definition" for up in ancestors(function.node))
+        for node in walk(function.body)
+        if not _is_directive(source, node)
+        for edit in _edits(source, node, side)
+    )
+
+
+def _is_directive(source: Source, node: Node) -> bool:
+    """Whether the node is in a line for the preprocessor."""
+    line = source.text.rfind("\n", 0, node.start_byte) + 1
+    return source.text[line : node.start_byte].lstrip().startswith("#")
+
+
+def _edits(source: Source, node: Node, side: _Side) -> Iterator[Edit]:
+    left = node.child_by_field_name("left")
+    right = node.child_by_field_name("right")
+    sign = node.child_by_field_name("operator")
+    if node.type == "init_declarator":
+        yield from _initial(source, node, side)
+    elif node.type == "return_statement":
+        yield from _returned(source, node, side)
+    elif left is None or right is None or sign is None or node.has_error:
+        return
+    elif node.type == "binary_expression" and source.code(sign) in side.checked:
+        # `Type * name;` and `Type<a> * name` are declarations that the grammar may take for more.
+        whole = node.parent is not None and node.parent.type == "expression_statement"
+        if not whole and left.type != "template_function" and right.type != "string_literal":
+            yield _behind(sign, f" ::AscendC::Checked() {source.code(sign)}")
+    elif node.type == "assignment_expression" and right.type not in _CONSTANT:
+        name = source.code(left)
+        if left.type in _PLAIN and source.code(sign) == "+=" and side.checked:
+            yield _behind(sign, f" ::AscendC::Grown({name}) =")
+        elif left.type in _PLAIN and source.code(sign) == "=":
+            yield _behind(sign, side.cut(f"::std::decay_t<decltype({name})>", name))
+
+
+def _initial(source: Source, node: Node, side: _Side) -> Iterator[Edit]:
+    """`uint8_t n = x`; what has brackets or braces is left alone."""
+    name, value = node.child_by_field_name("declarator"), node.child_by_field_name("value")
+    kind = node.parent.child_by_field_name("type") if node.parent is not None else None
+    if name is None or value is None or kind is None or name.type != "identifier":
+        return
+    sign = next((child for child in node.children if child.type == "="), None)
+    if sign is None or value.type in _CONSTANT or not _NARROW.fullmatch(source.code(kind)):
+        return
+    said = source.code(name)
+    yield _behind(sign, side.cut(f"::std::decay_t<decltype({said})>", said))
+
+
+def _returned(source: Source, node: Node, side: _Side) -> Iterator[Edit]:
+    """`return x;` of a function of a narrow type."""
+    kinds = ("function_definition", "lambda_expression")
+    around = next((up for up in ancestors(node) if up.type in kinds), None)
+    if around is None or not node.named_children or node.named_children[0].type in _CONSTANT:
+        return
+    kind, head = (around.child_by_field_name(name) for name in ("type", "declarator"))
+    if kind is None or head is None or head.type != "function_declarator":
+        return
+    if _NARROW.fullmatch(source.code(kind)):
+        yield _behind(node.children[0], side.cut(source.code(kind), "a result"))
+
+
+def _behind(sign: Node, words: str) -> Edit:
+    return Edit(sign.end_byte, sign.end_byte, words)

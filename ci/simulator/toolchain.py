@@ -42,7 +42,7 @@ from ci.model.layout import SOURCES
 from ci.model.operator import Operator
 from ci.simulator.architecture_header import NAME as ARCHITECTURE_HEADER
 from ci.simulator.architecture_header import header_text
-from ci.simulator.checked_text import checked_texts
+from ci.simulator.checked_text import cast_texts, checked_texts, host_texts
 from ci.simulator.watched_text import watched_texts
 from ci.source.missing_header import advice
 from ci.system.cache import BuildCache, digest, digest_tree
@@ -95,7 +95,7 @@ BUFFERS = (
     "-ftrivial-auto-var-init=pattern",
     # Both take what a branch did not set for what the other one did.
     "-fno-tree-ccp", "-fno-tree-fre",
-    "-DDAV_CHECKED",
+    "-DDAV_CHECKED", "-fsanitize=bounds",
 )  # fmt: skip
 
 FLAVOURS: Final[Mapping[Flavour, tuple[str, ...]]] = {
@@ -259,10 +259,9 @@ class Toolchain:
                     operator, watched_texts(texts), variant, core, meanwhile, flavour
                 )
         if flavour == "checked":
-            with suppress(TrialFailure):  # it needs the number's own type
-                return self._kernel(
-                    operator, checked_texts(texts), variant, core, meanwhile, flavour
-                )
+            for changed in (checked_texts, cast_texts):
+                with suppress(TrialFailure):  # it needs the number's own type
+                    return self._kernel(operator, changed(texts), variant, core, meanwhile, flavour)
             flavour = "buffers"
         return self._kernel(operator, texts, variant, core, meanwhile, flavour)
 
@@ -359,6 +358,9 @@ class Toolchain:
         if flavour == "watched":
             with suppress(TrialFailure):
                 return self._host(operator, watched_texts(texts), meanwhile, flavour)
+        if flavour == "checked":
+            with suppress(TrialFailure):
+                return self._host(operator, host_texts(texts), meanwhile, flavour)
         return self._host(operator, texts, meanwhile, flavour)
 
     def _host(

@@ -45,6 +45,8 @@ _ORDER: Final = (
     "narrowed",
     "cut",
     "narrow_offset",
+    "wrapped",
+    "narrowed_field",
     "memory_error",
     "launch_error",
     "race",

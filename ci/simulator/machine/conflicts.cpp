@@ -1,6 +1,7 @@
 #include "conflicts.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -209,30 +210,35 @@ void check_conflicts() {
 
 void check_cache_lines() {
     if (launch().cores.size() == 1 || launch().cubes_per_block > 0) return;
-    struct Stored {
-        uint64_t line;
-        const Burst* burst;
-    };
-    std::vector<Stored> stored;
+    // The writes of each line that a scalar unit stores into, copies among them.
+    std::map<uint64_t, std::vector<const Burst*>> lines;
+    const auto first = [](const Burst& burst) { return burst.low / CACHE_LINE_BYTES; };
+    const auto last = [](const Burst& burst) { return (burst.high - 1) / CACHE_LINE_BYTES; };
+    for (const Burst& burst : written_bursts())
+        for (uint64_t line = first(burst);
+             burst.access->scalar && burst.access->span.write && line <= last(burst); ++line)
+            lines[line].push_back(&burst);
     for (const Burst& burst : written_bursts()) {
-        if (!burst.access->scalar || !burst.access->span.write) continue;
-        for (uint64_t line = burst.low / CACHE_LINE_BYTES;
-             line <= (burst.high - 1) / CACHE_LINE_BYTES; ++line)
-            stored.push_back({line, &burst});
+        if (burst.access->scalar || !burst.access->span.write) continue;
+        for (auto line = lines.lower_bound(first(burst));
+             line != lines.end() && line->first <= last(burst); ++line)
+            line->second.push_back(&burst);
     }
-    std::stable_sort(stored.begin(), stored.end(),
-                     [](const Stored& a, const Stored& b) { return a.line < b.line; });
-    for (size_t i = 1; i < stored.size(); ++i) {
-        const Burst& a = *stored[i - 1].burst;
-        const Burst& b = *stored[i].burst;
-        if (stored[i].line != stored[i - 1].line || a.core == b.core ||
-            before(a, b, b.access->segment) || before(b, a, a.access->segment))
-            continue;
+    const auto judge_line = [](const Burst& a, const Burst& b) {
+        const bool meet = a.low < b.high && b.low < a.high;  // a race, or equal values
+        if (a.core == b.core || (meet && !b.access->scalar) || before(a, b, b.access->segment) ||
+            before(b, a, a.access->segment))
+            return;
         warn_pair(site_address(b.access->site), site_address(a.access->site), "shared_line", "",
-                  "Cores %d and %d store single elements within one cache line of 64 bytes, at %s: "
-                  "each writes the whole line back, and one of the two values is lost.",
-                  a.core, b.core, describe_gm(b.low).c_str());
-    }
+                  "Core %d stores single elements and core %d %s within one cache line of 64 "
+                  "bytes, at %s: the scalar unit writes the whole line back, and what the other "
+                  "core wrote there is lost.",
+                  a.core, b.core, b.access->scalar ? "does, too," : "copies",
+                  describe_gm(b.low).c_str());
+    };
+    for (const auto& [line, writes] : lines)
+        for (size_t i = 0; i < writes.size() && writes[i]->access->scalar; ++i)
+            for (size_t j = i + 1; j < writes.size(); ++j) judge_line(*writes[i], *writes[j]);
 }
 
 std::vector<Unwritten> unwritten_outputs() {

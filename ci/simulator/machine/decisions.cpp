@@ -34,3 +34,11 @@ extern "C" void __ubsan_handle_float_cast_overflow(void*, void*) {
 extern "C" void __ubsan_handle_shift_out_of_bounds(void*, void*, void*) {
     undefined(__builtin_return_address(0), "shift");
 }
+
+// The hook of -fsanitize=bounds.
+extern "C" void __ubsan_handle_out_of_bounds(void*, void* index) {
+    if (dav::current == nullptr) return;
+    dav::warn(__builtin_return_address(0), "overrun", "array",
+              "Index %lld lies outside of its array of C++.",
+              static_cast<long long>(reinterpret_cast<intptr_t>(index)));
+}

@@ -228,4 +228,14 @@ void check_gm(const Transfer& span, const char* mnemonic, const void* site) {
              one->name.c_str());
 }
 
+void check_behind(const Transfer& one, const char* mnemonic, const void* site) {
+    const Allocation* tensor = find_allocation(one.start);
+    if (tensor == nullptr || one.write || one.end() <= tensor->start + tensor->bytes) return;
+    if (tensor->role != GmRole::INPUT && tensor->role != GmRole::OUTPUT) return;
+    warn(site, "padding", mnemonic,
+         "%s reads an element behind %s, at byte %llu of %llu: it holds anything.", mnemonic,
+         tensor->name.c_str(), static_cast<unsigned long long>(one.start - tensor->start),
+         static_cast<unsigned long long>(tensor->bytes));
+}
+
 }  // namespace dav

@@ -45,6 +45,9 @@ void* behind_l2(void* address);
 // padding behind a tensor, or into an input, is a warning.
 void check_gm(const Transfer& span, const char* mnemonic, const void* site);
 
+// Warns of a single element that is read from the padding behind an input or output.
+void check_behind(const Transfer& one, const char* mnemonic, const void* site);
+
 // "0x… (12 bytes past the end of input 0)".
 std::string describe_gm(uint64_t address);
 

@@ -163,6 +163,8 @@ void dav_ub_note(uint32_t offset, uint32_t bytes, const char* name);
 void dav_extent(uint64_t address, uint64_t first, uint64_t last);
 // A number does not fit where it is given: it becomes another one. `kind` is the warning's.
 void dav_narrowed(const char* kind, int64_t given, int64_t becomes, uint32_t bits);
+// A product or sum of unsigned numbers of 32 bits wraps.
+void dav_wrapped(const char* what);
 // The kernel goes beyond what the documentation allows; `message` is a sentence.
 void dav_limit(const char* message);
 // SyncAll's flags in global memory and its local copy, for so many cores: the flags must be zero

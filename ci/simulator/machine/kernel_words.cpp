@@ -47,6 +47,12 @@ void dav_narrowed(const char* kind, int64_t given, int64_t becomes, uint32_t bit
          static_cast<long long>(given), bits, static_cast<long long>(becomes));
 }
 
+void dav_wrapped(const char* what) {
+    if (current != nullptr)
+        warn(__builtin_return_address(0), "wrapped", what,
+             "This %s of unsigned integers is larger than 32 bits: it wraps.", what);
+}
+
 void dav_limit(const char* message) {
     if (current != nullptr) warn(__builtin_return_address(0), "limit", "", "%s", message);
 }

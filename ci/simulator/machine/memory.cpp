@@ -105,10 +105,15 @@ uint32_t check_local(Memory memory, const void* address, uint64_t bytes, uint32_
 
 void check_extent(const void* address, uint64_t bytes, bool write, const char* mnemonic,
                   const void* site) {
-    const auto found = current->extents.find(reinterpret_cast<uint64_t>(address));
+    check_reach(address, address, bytes, write, mnemonic, site);
+}
+
+void check_reach(const void* tensor, const void* address, uint64_t bytes, bool write,
+                 const char* mnemonic, const void* site) {
+    const auto found = current->extents.find(reinterpret_cast<uint64_t>(tensor));
     if (found == current->extents.end()) return;
     const auto& [first, last] = found->second;
-    const uint64_t start = found->first;
+    const auto start = reinterpret_cast<uint64_t>(address);
     if (start >= first && start + bytes <= last) return;
     warn(site, "overrun", mnemonic,
          "%s %s %llu bytes from byte %lld of a buffer of %llu bytes on, %llu bytes beyond it.",

@@ -27,6 +27,9 @@ inline uint32_t check_ub(const void* address, uint64_t bytes, uint32_t alignment
 // Warns where the range leaves the buffer that a kernel built to be checked took the address from.
 void check_extent(const void* address, uint64_t bytes, bool write, const char* mnemonic,
                   const void* site);
+// The same for a range that an instruction finds from the address `tensor` on.
+void check_reach(const void* tensor, const void* address, uint64_t bytes, bool write,
+                 const char* mnemonic, const void* site);
 // Only the warning part, for a range that has been checked.
 void check_initialised(uint32_t offset, uint32_t bytes, const char* mnemonic, const void* site);
 

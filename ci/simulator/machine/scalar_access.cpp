@@ -80,6 +80,7 @@ void access(const void* pointer, uint32_t bytes, bool write, const char* name, c
     }
     const Transfer span{reinterpret_cast<uint64_t>(pointer), bytes, bytes, 1, write};
     check_gm(span, name, site);
+    check_behind(span, name, site);
     if (write)
         hazards.write_gm(span);
     else

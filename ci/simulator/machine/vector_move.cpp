@@ -9,6 +9,7 @@
 #include <bitset>
 #include <vector>
 
+#include "memory.h"
 #include "vector_lanes.h"
 
 using namespace dav;
@@ -155,7 +156,10 @@ void gather_elements(T* dst, uint32_t* offset, uint32_t base, uint32_t dst_repea
     };
     ScatteredReads reads(ub_address(nullptr));
     for (uint32_t r = 0; r < lanes.repeats(); r++)
-        each(r, [&](unsigned, const uint8_t* from) { reads.add(from, sizeof(T)); });
+        each(r, [&](unsigned, const uint8_t* from) {
+            reads.add(from, sizeof(T));
+            check_reach(source, from, sizeof(T), false, "vgather", site);
+        });
     std::vector<VectorOperand> operands{lanes.operand(dst, step, BITS<T>, true), table_operand};
     reads.append_to(operands);
     issue_vector("vgather", dtype, lanes.repeats(), operands.data(),
@@ -181,7 +185,10 @@ void gather_blocks(void* dst, const char* dtype, uint32_t* offset, uint32_t base
         return source + distance;
     };
     ScatteredReads reads(ub_address(nullptr));
-    for (uint32_t b = 0; b < repeat * 8; b++) reads.add(from(b), BLOCK_BYTES);
+    for (uint32_t b = 0; b < repeat * 8; b++) {
+        reads.add(from(b), BLOCK_BYTES);
+        check_reach(source, from(b), BLOCK_BYTES, false, "vgatherb", site);
+    }
     VectorOperand to{};
     to.address = dst;
     to.block_stride = step.block;

@@ -69,7 +69,7 @@ void note_narrowed(const char* field, int64_t given, int64_t becomes, int bits, 
 
 // What a field of type T makes of a number. The bits of a negative number may be meant.
 template <typename T, typename Given>
-T fitted(const Given& given, const char* field, const char* file, int line) {
+constexpr T fitted(const Given& given, const char* field, const char* file, int line) {
     const T value = static_cast<T>(given);
     if constexpr (std::is_integral_v<T> && std::is_integral_v<Given> && !std::is_same_v<T, bool>) {
         if (static_cast<Given>(value) != given &&
@@ -79,6 +79,29 @@ T fitted(const Given& given, const char* field, const char* file, int line) {
     }
     return value;
 }
+
+// In host sources that are built to be checked `uint32_t n = x` is `uint32_t n =
+// Cut<decltype(n)>("n") = x`, and so are assignments and what functions return.
+template <typename T, typename = void> struct Cut {
+    constexpr explicit Cut(const char*) {}
+    template <typename Given> constexpr Given&& operator=(Given&& given) const {
+        return static_cast<Given&&>(given);
+    }
+};
+template <typename T>
+struct Cut<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>> {
+    constexpr explicit Cut(const char* name, const char* file = __builtin_FILE(),
+                           int line = __builtin_LINE())
+        : name_(name), file_(file), line_(line) {}
+    template <typename Given> constexpr T operator=(const Given& given) const {
+        return fitted<T>(given, name_, file_, line_);
+    }
+
+private:
+    const char* name_;
+    const char* file_;
+    int line_;
+};
 }  // namespace optiling
 
 #define BEGIN_TILING_DATA_DEF(class_name)           \

@@ -124,6 +124,22 @@ void note_narrowed(const char* field, int64_t given, int64_t becomes, int bits, 
     if (narrowed().size() < kMost) narrowed().push_back({field, given, becomes, bits, file, line});
 }
 
+// What a sanitizer of the compiler tells of an operation: `file` first.
+struct Overflow {
+    const char* file;
+    uint32_t line, column;
+    const struct {
+        uint16_t kind, info;  // info: the bits' logarithm, above whether there is a sign
+    }* type;
+};
+
+void note_overflow(const Overflow& seen, const char* what, int64_t given) {
+    constexpr int kInt = 5 << 1 | 1;
+    if (seen.type->info == kInt)
+        note_narrowed(what, given, static_cast<int32_t>(given), 32, seen.file,
+                      static_cast<int>(seen.line));
+}
+
 void TilingDef::finish(const char* class_name, bool allocate) {
     class_name_ = class_name;
     data_size_ = aligned(data_size_, kStructAlignment);
@@ -189,3 +205,21 @@ std::string host::narrowed_seen() {
                ",\"line\":" + std::to_string(one.line) + "}";
     });
 }
+
+// The hooks of -fsanitize=signed-integer-overflow and bounds, for hosts that are built to be
+// checked.
+namespace {
+int32_t number(const void* value) {
+    return static_cast<int32_t>(reinterpret_cast<intptr_t>(value));
+}
+}  // namespace
+#define WRAPS(name, what, sign)                                                      \
+    extern "C" void __ubsan_handle_##name##_overflow(void* seen, void* a, void* b) { \
+        optiling::note_overflow(*static_cast<const optiling::Overflow*>(seen), what, \
+                                int64_t(number(a)) sign number(b));                  \
+    }
+WRAPS(add, "a sum", +)
+WRAPS(sub, "a difference", -)
+WRAPS(mul, "a product", *)
+extern "C" void __ubsan_handle_negate_overflow(void*, void*) {}
+extern "C" void __ubsan_handle_out_of_bounds(void*, void*) {}

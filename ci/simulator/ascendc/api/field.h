@@ -47,18 +47,82 @@ using FieldOf = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, b
                                        sizeof(T) <= sizeof(uint32_t),
                                    Narrow<T>, T>;
 
-// What casts of a kernel's own sources become, and `(uint8_t)x` as `Cut<uint8_t>() ->* x`.
+// A kernel's own numbers. Its sources are written anew, only by what is put in: `a * b` becomes
+// `a * Checked() * b`, `(uint8_t)x` becomes `Cut<uint8_t>() ->* x`, `uint8_t n = x` becomes
+// `uint8_t n = Cut<decltype(n)>() = x`, and `n += x` becomes `n += Grown(n) = x`.
+
+template <typename T> constexpr bool IS_NARROW = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+
 template <typename T, typename U> __aicore__ constexpr T cut(U given) {
     const T value = static_cast<T>(given);
-    if constexpr (std::is_integral_v<U> && sizeof(T) < sizeof(U))
-        if (!__builtin_is_constant_evaluated() && static_cast<U>(value) != given)
+    if constexpr (IS_NARROW<T> && std::is_integral_v<U> && sizeof(T) < sizeof(U)) {
+        // A difference below zero in 32 bits is the same difference again where it is added.
+        const bool below = sizeof(T) == sizeof(int32_t) && int64_t(given) == int32_t(given);
+        if (!__builtin_is_constant_evaluated() && static_cast<U>(value) != given && !below)
             dav_narrowed("cut", int64_t(given), int64_t(value), uint32_t(sizeof(T) * 8));
+    }
     return value;
 }
-template <typename T> struct Cut {};
+template <typename T, typename = void> struct Cut {
+    template <typename U> __aicore__ constexpr U&& operator=(U&& given) const {
+        return static_cast<U&&>(given);
+    }
+};
+template <typename T> struct Cut<T, std::enable_if_t<IS_NARROW<T>>> {
+    template <typename U> __aicore__ constexpr T operator=(U given) const { return cut<T>(given); }
+};
 template <typename T, typename U> __aicore__ constexpr T operator->*(Cut<T>, U given) {
     return cut<T>(given);
 }
+
+// Unsigned numbers that are a little below zero: they are meant as differences.
+__aicore__ constexpr bool is_difference(uint32_t number) { return number >= 0xff000000u; }
+template <typename T> constexpr bool IS_U32 = std::is_same_v<T, uint32_t>;
+
+struct Checked {};
+template <typename T> struct Factor {
+    T value;
+};
+template <typename T> struct Summand {
+    T value;
+};
+template <typename T> __aicore__ constexpr Factor<T> operator*(T value, Checked) { return {value}; }
+template <typename T> __aicore__ constexpr Summand<T> operator+(T value, Checked) {
+    return {value};
+}
+template <typename T, typename U>
+__aicore__ constexpr auto operator*(Factor<T> a, U b) -> decltype(a.value * b) {
+    if constexpr (IS_U32<decltype(a.value * b)>) {
+        const uint32_t x = a.value;
+        const uint32_t y = b;
+        const bool wraps = uint64_t(x) * y > UINT32_MAX && !is_difference(x) && !is_difference(y);
+        if (!__builtin_is_constant_evaluated() && wraps) dav_wrapped("product");
+    }
+    return a.value * b;
+}
+template <typename T, typename U>
+__aicore__ constexpr auto operator+(Summand<T> a, U b) -> decltype(a.value + b) {
+    if constexpr (IS_U32<decltype(a.value + b)>) {
+        const uint32_t x = a.value;
+        const uint32_t y = b;
+        const bool wraps = uint64_t(x) + y > UINT32_MAX && !is_difference(x) && !is_difference(y);
+        if (!__builtin_is_constant_evaluated() && wraps) dav_wrapped("sum");
+    }
+    return a.value + b;
+}
+template <typename T> struct Grown {
+    __aicore__ constexpr explicit Grown(const T& before) : before_(before) {}
+    template <typename U> __aicore__ constexpr U operator=(U more) const {
+        if constexpr (IS_U32<T> && std::is_integral_v<U>)
+            (void)(Summand<T>{before_} + static_cast<T>(more));
+        else if constexpr (IS_NARROW<T> && std::is_integral_v<U> && sizeof(T) < sizeof(int32_t))
+            (void)cut<T>(int32_t(before_ + more));
+        return more;
+    }
+
+private:
+    const T& before_;
+};
 #else
 template <typename T> using FieldOf = T;
 #endif

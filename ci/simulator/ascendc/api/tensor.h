@@ -68,6 +68,10 @@ struct TBuffAddr {
 #define ASC_USE(where, tensor) dav_extent(uint64_t(where), (tensor).first, (tensor).last)
 #define ASC_LIMIT(holds, message) \
     if (!(holds)) dav_limit(message)
+// Does the buffer of a tensor have so many bytes from the tensor's start on?
+#define ASC_ROOM(tensor, bytes)     \
+    ((tensor).address_.last == 0 || \
+     (tensor).address_.bufferAddr + uint64_t(bytes) <= (tensor).address_.last)
 #else
 #define ASC_LIMIT(holds, message)
 #define ASC_EXTENT(tensor, begin, bytes)

@@ -278,6 +278,18 @@ __aicore__ inline void reduce_to_pair(T* dst, T* work, int32_t pairs, int32_t el
     store_element((Index*)dst + 1, index);
     store_scalar_result(dst, value);
 }
+// Bytes of work space that the documentation asks for: a pair each repeat, and with the index a
+// level of pairs behind another.
+template <typename T> __aicore__ constexpr uint32_t extreme_room(int32_t repeats, bool want_index) {
+    constexpr int32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);
+    constexpr int32_t block = ONE_BLK_SIZE / sizeof(T);
+    int32_t elements = 0;
+    for (int32_t pairs = repeats > 1 ? repeats : 0; pairs > 0;) {
+        elements += (2 * pairs + block - 1) / block * block;
+        pairs = want_index && pairs > 1 ? (2 * pairs + whole - 1) / whole : 0;
+    }
+    return uint32_t(elements) * sizeof(T);
+}
 // Every repeat of `src` gives a value and its index in the repeat.
 template <bool maximum, typename T>
 __aicore__ inline void reduce_extreme(T* dst, T* src, T* work, const uint64_t mask[2],
@@ -327,12 +339,16 @@ __aicore__ inline void reduce_extreme_rest(T* dst, T* src, T* work, int32_t befo
     order_pipes<HardEvent::S_V>();
     order_pipes<HardEvent::S_MTE3>();
 }
+#define EXTREME_ROOM                                                                             \
+    "The work space of ReduceMax or ReduceMin is too small: it holds a value and an index each " \
+    "repeat, and with calIndex those of the rounds behind them, too."
 #define ASC_REDUCE_EXTREME(Name, maximum)                                                          \
     template <typename T>                                                                          \
     __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,              \
                                 const LocalTensor<T>& sharedTmpBuffer, const uint64_t mask[],      \
                                 const int32_t repeatTime, const int32_t srcRepStride,              \
                                 bool calIndex = false) {                                           \
+        ASC_LIMIT(ASC_ROOM(sharedTmpBuffer, extreme_room<T>(repeatTime, calIndex)), EXTREME_ROOM); \
         reduce_extreme<maximum>(dst.pointer(), src.pointer(), sharedTmpBuffer.pointer(), mask,     \
                                 repeatTime, srcRepStride, calIndex);                               \
     }                                                                                              \
@@ -351,6 +367,8 @@ __aicore__ inline void reduce_extreme_rest(T* dst, T* src, T* work, int32_t befo
         constexpr int32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);                                \
         if (count == 0) return;                                                                    \
         const int32_t body = count < whole ? count : count / whole * whole;                        \
+        ASC_LIMIT(ASC_ROOM(sharedTmpBuffer, extreme_room<T>(count / whole, calIndex)),             \
+                  EXTREME_ROOM);                                                                   \
         reduce_extreme<maximum>(dst.pointer(), src.pointer(), sharedTmpBuffer.pointer(),           \
                                 LaneMask(body < whole ? body : whole).words,                       \
                                 body < whole ? 1 : body / whole, DEFAULT_REPEAT_STRIDE, calIndex); \
@@ -362,6 +380,7 @@ __aicore__ inline void reduce_extreme_rest(T* dst, T* src, T* work, int32_t befo
 ASC_REDUCE_EXTREME(ReduceMax, true)
 ASC_REDUCE_EXTREME(ReduceMin, false)
 #undef ASC_REDUCE_EXTREME
+#undef EXTREME_ROOM
 
 // ---- the special registers of reductions
 __aicore__ inline int64_t GetAccVal() { return get_acc_val(); }

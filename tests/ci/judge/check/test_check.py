@@ -145,6 +145,57 @@ QUEUE = f"""
         queue.FreeTensor(b);
         LAST
 """
+WEIGHTS = f"""{LOAD}
+        float weights[4] = {{2.0f, 2.0f, 2.0f, 2.0f}};
+        float last = weights[LAST];
+        Muls(a, a, last == 2.0f ? last : 2.0f, n);
+{STORE}"""
+GATHERED = f"""{LOAD}
+        pipe.InitBuffer(second, n * sizeof(float));
+        pipe.InitBuffer(third, n * sizeof(float));
+        LocalTensor<int32_t> places = second.Get<int32_t>();
+        LocalTensor<float> b = third.Get<float>();
+        Duplicate(places, int32_t(LAST), n);
+        PipeBarrier<PIPE_V>();
+        Gather(b, a, places.ReinterpretCast<uint32_t>(), 0, n);
+        Muls(a, a, 2.0f, n);
+{STORE}"""
+LARGEST = f"""{LOAD}
+        pipe.InitBuffer(second, 32);
+        pipe.InitBuffer(third, LAST);
+        LocalTensor<float> b = second.Get<float>(), work = third.Get<float>();
+        Muls(a, a, 2.0f, n);
+        PipeBarrier<PIPE_V>();
+        ReduceMax(b, a, work, n, true);
+{STORE}"""
+WIDENED = f"""
+        uint32_t row = 5 << 28;
+        pipe.InitBuffer(first, 160);
+        LocalTensor<int8_t> a = first.Get<int8_t>();
+        for (uint32_t i = 0; i < 5; i++) {{
+            uint64_t at = LAST;
+            DataCopy(a[i * 32], x[at], 32);
+        }}
+        {ordered("MTE2_MTE3")}
+        DataCopy(y, a, 160);
+"""
+WALKED = WIDENED.replace("uint64_t at = LAST;", "").replace(
+    "DataCopy(a[", "LAST\n            DataCopy(a["
+)
+ROWS_OF_5_GB = {
+    "shape": (5, 5 << 28),
+    "output": (5, 32),
+    "types": ("int8_t", "INT8", "int8"),
+    "members": "    uint32_t narrow = 0;\n    uint64_t wide = 0;",
+}
+LENGTH = f"""
+        pipe.InitBuffer(first, n * sizeof(float));
+        LocalTensor<float> a = first.Get<float>();
+        DataCopy(a, x, n);
+        {ordered("MTE2_MTE3")}
+        LAST
+        DataCopyPad(y, a, DataCopyExtParams(1, bytes, 0, 0, 0));
+"""
 ZEROS = f"""Duplicate(mine, 0, 16);
         {ordered("V_MTE3")}
         DataCopy(flags, mine, 16);
@@ -197,6 +248,38 @@ FAULTS = {
     ),
     "flags of SyncAll that nobody sets to zero": Fault(
         "limit", "SyncAll(", MEETING, "", ZEROS, {"blocks": 2}
+    ),
+    "an index outside of its array": Fault("overrun", "float last", WEIGHTS, "n / 256", "n / 512"),
+    "a gather behind its source": Fault("overrun", "Gather(b", GATHERED, "n * 4", "n * 4 - 4"),
+    "a reduction whose work space is too small": Fault(
+        "limit", "ReduceMax(", LARGEST, "n / 64 * 8", "n / 64 * 8 + 32"
+    ),
+    "a product of 32 bits that is widened too late": Fault(
+        "wrapped",
+        "uint64_t at",
+        WIDENED,
+        "i * row",
+        "uint64_t(i) * row",
+        ROWS_OF_5_GB,
+        golden="x[:, :32]",
+    ),
+    "a member of 32 bits that grows beyond them": Fault(
+        "wrapped",
+        "narrow += row",
+        WALKED,
+        "uint64_t at = narrow; narrow += row;",
+        "uint64_t at = wide; wide += row;",
+        ROWS_OF_5_GB,
+        golden="x[:, :32]",
+    ),
+    "a length that does not fit where it is kept": Fault(
+        "cut",
+        "uint16_t bytes",
+        LENGTH,
+        "uint16_t bytes = n * sizeof(float);",
+        "uint32_t bytes = n * sizeof(float);",
+        {"shape": (20000,)},
+        golden="x",
     ),
     "an event that is set twice": Fault(
         "event_reused", "EVENT_ID0 + 0", AHEAD + STORE, "EVENT_ID0 + 0", "EVENT_ID1"
@@ -278,6 +361,43 @@ def test_scalar_stores_of_two_cores_within_a_cache_line_are_a_finding(tmp_path: 
     )
     (one,) = found(checked(wrong), "shared_line")
     assert one.place.line == line_of(wrong, "y.SetValue")
+
+
+def test_a_scalar_store_next_to_another_cores_copy_within_a_cache_line_is_a_finding(
+    tmp_path: Path,
+) -> None:
+    body = f"""
+        uint32_t own = GetBlockIdx() * LAST;
+        pipe.InitBuffer(first, 64);
+        LocalTensor<float> a = first.Get<float>();
+        DataCopy(a, x[own], LAST);
+        {ordered("MTE2_V")}
+        Muls(a, a, 2.0f, LAST);
+        if (GetBlockIdx() == 0) {{
+            {ordered("V_MTE3")}
+            DataCopy(y, a, LAST);
+            return;
+        }}
+        {ordered("V_S")}
+        for (uint32_t i = 0; i < LAST; i++) {{
+            y.SetValue(own + i, a.GetValue(i));
+        }}
+        DataCacheCleanAndInvalid<float, CacheLine::ENTIRE_DATA_CACHE>(y);
+"""
+    wrong, right = (
+        write_operator(
+            tmp_path / each,
+            body.replace("LAST", each),
+            golden="x * np.float32(2)",
+            shape=(2 * int(each),),
+            blocks=2,
+        )
+        for each in ("8", "16")
+    )
+    (one,) = found(checked(wrong), "shared_line")
+    assert one.place.line == line_of(wrong, "DataCopy(y")
+    assert one.other.line == line_of(wrong, "y.SetValue")
+    assert not checked(right).fails
 
 
 def test_races_are_all_told_and_those_of_copies_come_first(tmp_path: Path) -> None:
@@ -465,6 +585,33 @@ def test_a_number_too_large_for_its_tiling_field_names_both_and_the_line(tmp_pat
     assert one.place.line
     assert "1024" in one.text
     assert "total" in one.text
+
+
+@pytest.mark.parametrize(
+    ("before", "name"),
+    [
+        ("uint16_t rows = SIZE * 64;\n    tiling.set_total(rows ? SIZE : 0);", "rows"),
+        ("plain->rows = SIZE * 64;\n    tiling.set_total(SIZE);", "plain->rows"),
+        ("int32_t size = SIZE;\n    tiling.set_total(size * size * size * size);", "a product"),
+    ],
+)
+def test_a_number_too_large_for_a_variable_of_the_host_side_is_named(
+    tmp_path: Path, before: str, name: str
+) -> None:
+    size = "context->GetInputShape(0)->GetStorageShape().GetShapeSize()"
+    folder = changed(
+        tmp_path / "short",
+        "op_host/small.cpp",
+        f"tiling.set_total({size});",
+        "struct Plain { uint16_t rows; } kept;\n    Plain* plain = &kept;\n    "
+        + before.replace("SIZE", size),
+    )
+    one, *_ = found(checked(folder), "narrowed_field")
+    lines = (folder / "op_host/small.cpp").read_text().splitlines()
+    assert one.place.line == next(
+        n for n, text in enumerate(lines, 1) if f"{size} * 64" in text or "size * size" in text
+    )
+    assert name in one.text
 
 
 def test_a_tiling_key_that_no_branch_takes_is_named(tmp_path: Path) -> None:

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import pytest
+
+from ci.simulator.checked_text import cast_texts, checked_texts, host_texts
+
+
+def _made(statement: str) -> str:
+    text = f"void f(uint32_t n, float* p)\n{{\n{statement}\n}}\n"
+    lines = checked_texts({"op_kernel/a.h": text})["op_kernel/a.h"].split("\n")
+    assert len(lines) == len(text.split("\n"))
+    return lines[2].replace("::AscendC::", "").replace("::std::decay_t", "")
+
+
+@pytest.mark.parametrize(
+    ("statement", "made"),
+    [
+        ("g(a * b);", "g(a * Checked() * b);"),
+        ("g(a + b * c);", "g(a + Checked() + b * Checked() * c);"),
+        ("uint16_t k = n;", "uint16_t k = Cut<<decltype(k)>>() = n;"),
+        ("this->at = n;", "this->at = Cut<<decltype(this->at)>>() = n;"),
+        ("at += n;", "at += Grown(at) = n;"),
+        ("auto l = [] { return n; };", "auto l = [] { return n; };"),
+    ],
+)
+def test_what_may_lose_something_gets_an_object_of_ours(statement: str, made: str) -> None:
+    assert _made(statement) == made
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "Kind * name;",
+        "Kind<int> * name = p;",
+        "uint16_t k = 4, m{3};",
+        "p = nullptr;",
+        "at = {1, 2};",
+        'g("a" "b");',
+        "// a * b",
+        "*p += n;",
+        "#define ROW a * b",
+        "#if A * B > 3",
+        "return;",
+    ],
+)
+def test_what_is_no_number_stays_as_it_is(statement: str) -> None:
+    assert _made(statement) == statement
+
+
+def test_a_value_that_a_function_of_a_narrow_type_returns_is_checked() -> None:
+    texts = {"op_kernel/a.h": "uint32_t f(uint64_t n) { return n; }"}
+    made = checked_texts(texts)["op_kernel/a.h"]
+    assert made == "uint32_t f(uint64_t n) { return ::AscendC::Cut<uint32_t>() = n; }"
+
+
+def test_casts_alone_are_replaced_where_nothing_else_is_wanted() -> None:
+    texts = {"op_kernel/a.h": "void f() { g(a * b, (uint8_t)n); }", "op_host/a.h": "(uint8_t)n"}
+    made = cast_texts(texts)
+    assert made["op_kernel/a.h"] == "void f() { g(a * b, ::AscendC::Cut<uint8_t>() ->*n); }"
+    assert made["op_host/a.h"] == texts["op_host/a.h"]
+
+
+def test_the_host_side_says_what_keeps_a_number() -> None:
+    texts = {
+        "op_host/a.cpp": 'void f() { uint32_t n = g(); t->rows = n; k[m["a"]] = n * n; }',
+        "op_kernel/a.cpp": "void f() { n = g(); }",
+    }
+    made = host_texts(texts)
+    assert made["op_kernel/a.cpp"] == texts["op_kernel/a.cpp"]
+    bare = made["op_host/a.cpp"].replace("::std::decay_t", "").replace(" ::optiling::Cut", " Cut")
+    assert bare == (
+        'void f() { uint32_t n = Cut<<decltype(n)>>("n") = g();'
+        ' t->rows = Cut<<decltype(t->rows)>>("t->rows") = n;'
+        ' k[m["a"]] = Cut<<decltype(k[m["a"]])>>("a number") = n * n; }'
+    )
