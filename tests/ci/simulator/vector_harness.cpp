@@ -85,6 +85,8 @@ void issue_scalar(uint32_t) {}
 
 void read_vector_register(const char*, void*) {}
 
+void check_reach(const void*, const void*, uint64_t, bool, const char*, const void*) {}
+
 void fail(Outcome, const void*, const void*, const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);
