@@ -21,6 +21,8 @@ from functools import cache, lru_cache
 from pathlib import Path, PurePosixPath
 
 from ci.model import layout
+from ci.model.errors import InputError
+from ci.model.regular_file import file_bytes, file_text
 from ci.source.build.calls import Call, called_commands
 from ci.system.cache import BuildCache, digest
 from ci.system.sandbox import Limits, run
@@ -123,7 +125,7 @@ def _is_listing(path: str) -> bool:
 
 
 def tree_of(top: Path) -> Tree:
-    """The repository's files, links and hidden folders left out."""
+    """The repository's files, hidden folders and links that lead out left out."""
     return _tree(top, _state(top))
 
 
@@ -133,7 +135,8 @@ def _tree(top: Path, _state: str) -> Tree:
     for folder, below, names in os.walk(top):
         below[:] = sorted(n for n in below if not n.startswith(".") and n != "node_modules")
         inside = Path(folder).relative_to(top).as_posix()
-        found += [n if inside == "." else f"{inside}/{n}" for n in sorted(names)]
+        files = [n for n in sorted(names) if _is_file(Path(folder) / n, top)]
+        found += [n if inside == "." else f"{inside}/{n}" for n in files]
     parts: list[str | bytes] = []
     for path in found:
         if _is_listing(path):
@@ -143,6 +146,14 @@ def _tree(top: Path, _state: str) -> Tree:
     return Tree(top, tuple(found), digest(parts))
 
 
+def _is_file(path: Path, top: Path) -> bool:
+    """Whether there is an ordinary file, be it by a link that stays in the tree."""
+    if path.is_symlink():
+        path = Path(os.path.realpath(path))
+        return path.is_relative_to(top) and path.is_file()
+    return path.is_file()
+
+
 def _state(top: Path) -> str:
     """What changes when the work tree of a checkout does; unique where that is not known.
 
@@ -150,7 +161,7 @@ def _state(top: Path) -> str:
     """
     git = top / ".git"
     if git.is_file():
-        named = git.read_text(encoding="utf-8", errors="replace").partition("gitdir:")[2].strip()
+        named = file_text(git).partition("gitdir:")[2].strip()
         git = (top / named).resolve()
     try:
         ages = [(git / name).stat().st_mtime_ns for name in ("index", "HEAD")]
@@ -162,8 +173,8 @@ def _state(top: Path) -> str:
 
 def _bytes(path: Path) -> bytes:
     try:
-        return b"" if path.is_symlink() else path.read_bytes()
-    except OSError:
+        return b"" if path.is_symlink() else file_bytes(path)
+    except (OSError, InputError):
         return b""
 
 
