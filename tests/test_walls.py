@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
+import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +20,7 @@ from ci.model.errors import InputError
 from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.source.discovery import load_operator
 from ci.source.golden import Golden
+from ci.source.layout_style import laid_out
 from ci.source.workload_file import find_workload, load_workload
 from ci.system.sandbox import sandbox_level
 from tests.ci.small_operator import KERNEL, write_operator
@@ -73,6 +76,26 @@ class Place:
             (at / "below").mkdir()
             mount(self.home, at / "below")
             return f"below/{name}"
+        if way == "pipe":
+            os.mkfifo(at / name)
+            return name
+        if way == "link to a pipe":
+            os.mkfifo(self.home / "pipe")
+            (at / name).symlink_to(self.home / "pipe")
+            return name
+        if way == "link to a device":
+            (at / name).symlink_to("/dev/zero")
+            return name
+        if way == "socket":
+            with socket.socket(socket.AF_UNIX) as made, contextlib.chdir(at):
+                made.bind(name)
+            return name
+        if way == "link to itself":
+            (at / name).symlink_to(name)
+            return name
+        if way == "folder of that name":
+            (at / name).mkdir()
+            return name
         if way == "proc":
             return f"/proc/{os.getpid()}/root{secret}"
         if way == "own proc":
@@ -125,6 +148,12 @@ WAYS = (
     "mounted folder",
     "up",
     "absolute",
+    "pipe",
+    "link to a pipe",
+    "link to a device",
+    "socket",
+    "link to itself",
+    "folder of that name",
 )
 
 
@@ -216,6 +245,8 @@ def test_nothing_outside_of_a_repository_is_read_by_any_path(
     Git.made(top)
     if what == "read by a golden" and sandbox_level() == "limits":
         pytest.skip("This level hides no file from what runs in it.")
+    if what == "read by a golden" and way == "link to a device":
+        pytest.skip("Every program has that device; a golden may spend its time on it.")
     home = tmp_path / "home"
     home.mkdir()
 
@@ -238,3 +269,64 @@ def test_what_lies_in_the_repository_is_read(tmp_path: Path, what: str) -> None:
     except InputError as problem:
         seen = str(problem)
     assert what == "patch" or SECRET in seen
+
+
+LATER: dict[str, tuple[str, Callable[[Path], str]]] = {
+    "workload": ("workload.yaml", lambda root: str(load_workload(load_operator(root)))),
+    "source": ("op_kernel/scale_mask.cpp", lambda root: str(load_operator(root).texts({}))),
+    "header": ("op_kernel/theirs.h", lambda root: str(load_operator(root).texts({}))),
+}
+
+
+@pytest.mark.parametrize("what", LATER)
+def test_a_link_that_is_made_after_the_check_is_not_followed(
+    tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write_operator(tmp_path / "repository")
+    Git.made(tmp_path / "repository")
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "secret").write_text(f"{SECRET}: 1\n")
+    name, read = LATER[what]
+    if not (root / name).exists():
+        (root / name).write_text("a: 1\n")
+    really_open = os.open
+
+    def late(path: Path, flags: int) -> int:
+        if Path(path) == root / name:
+            (root / name).unlink()
+            (root / name).symlink_to(tmp_path / "home" / "secret")
+        return really_open(path, flags)
+
+    monkeypatch.setattr("ci.model.regular_file.os.open", late)
+    with pytest.raises(InputError, match="leads out of"):
+        read(root)
+
+
+BUILD_FILES = (
+    "CMakeLists.txt",
+    "op_host/CMakeLists.txt",
+    "op_host/other.cpp",
+    "op_kernel/other.h",
+    "more.cmake",
+    ".clang-format",
+    ".ascendopt.yml",
+)
+
+
+@pytest.mark.parametrize("name", BUILD_FILES)
+@pytest.mark.parametrize("way", ["pipe", "link to a pipe", "link to a device", "link"])
+def test_no_file_of_a_tree_keeps_its_reader_waiting(tmp_path: Path, name: str, way: str) -> None:
+    top = tmp_path / "repository"
+    root = write_operator(top)
+    Git.made(top)
+    (tmp_path / "home").mkdir()
+    file = root / name
+    Place(top, root, tmp_path / "home").named(way, file.parent, file.name, SECRET)
+    try:
+        operator = load_operator(root)
+        texts = operator.texts({})
+        changed = {one: text + "int  x;\n" for one, text in texts.items()}
+        said = str(texts) + str(laid_out(operator, changed))
+    except InputError as problem:
+        said = str(problem)
+    assert SECRET not in said

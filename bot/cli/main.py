@@ -174,15 +174,15 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (EnvironmentProblem, GitError) as problem:
         complain(str(problem))
         return FAILED
-    except (PermissionError, FileNotFoundError, NotADirectoryError, IsADirectoryError) as problem:
-        if os.environ.get("ASCENDOPT_DEBUG"):
-            raise
-        complain(f"{problem.filename or 'a file'} cannot be used: {problem.strerror or problem}")
-        return BAD_INPUT
     except BrokenPipeError:
         # The reader (`head`, `less`) went away: nothing left to say, and nobody to say it to.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
+    except OSError as problem:
+        if os.environ.get("ASCENDOPT_DEBUG"):
+            raise
+        complain(f"{problem.filename or 'a file'} cannot be used: {problem.strerror or problem}")
+        return BAD_INPUT
     except Exception as bug:  # the last line of defence
         if os.environ.get("ASCENDOPT_DEBUG"):
             raise

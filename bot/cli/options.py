@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import types
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -12,8 +13,33 @@ from pydantic import BaseModel, Field, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from bot.base.text import visible
 from ci.model.errors import InputError, first_fault
 from ci.model.frozen import Frozen
+
+
+class OrdinaryPath(click.Path):
+    """A path that a person gives: of a file, a folder, or nothing yet.
+
+    A pipe or a device is refused: it would keep the command waiting, or never end.
+    """
+
+    def __init__(self, *, exists: bool = False, file_okay: bool = True) -> None:
+        super().__init__(exists=exists, file_okay=file_okay, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path; fails with a sentence for the person."""
+        try:
+            mode = Path(value).stat().st_mode
+        except FileNotFoundError:
+            mode = stat.S_IFREG
+        except (OSError, ValueError) as problem:
+            said = problem.strerror if isinstance(problem, OSError) else str(problem)
+            self.fail(f"{visible(str(value))} cannot be used: {said}.", param, ctx)
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            self.fail(f"{visible(str(value))} is neither a file nor a folder.", param, ctx)
+        return super().convert(value, param, ctx)
+
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Model = TypeVar("Model", bound=BaseModel)
@@ -34,7 +60,7 @@ def _parameter_type(annotation: Any) -> Any:
     if get_origin(plain) is Literal:
         return click.Choice([str(value) for value in get_args(plain)])
     if plain is Path:
-        return click.Path(path_type=Path)
+        return OrdinaryPath()
     return plain if plain in (int, float, str) else str
 
 

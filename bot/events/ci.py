@@ -9,6 +9,8 @@ from pathlib import Path
 from bot.base.text import WEB_ADDRESS
 from bot.events.model import Event, EventError
 from bot.events.reading import LARGEST, Fields, digest, load
+from ci.model.errors import InputError
+from ci.model.regular_file import file_bytes
 
 
 def actions_event(
@@ -46,8 +48,8 @@ def payload(environ: Mapping[str, str], variable: str) -> tuple[bytes, Fields]:
     try:
         if path.stat().st_size > LARGEST:
             raise EventError(f"{variable} names a file of more than {LARGEST} bytes.")
-        body = path.read_bytes()
-    except (OSError, ValueError):
+        body = file_bytes(path)
+    except (OSError, ValueError, InputError):
         raise EventError(f"{variable} names no file that can be read.") from None
     return body, load({}, body)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from bot.repository.config import FILE, RepositoryConfig, parse_config
 from ci.model.errors import InputError
 from ci.model.operator import Operator
+from ci.model.regular_file import file_bytes
 from ci.model.settings import EvaluationSetup
 from ci.session import workload_below
 
@@ -55,4 +56,4 @@ def _config(top: Path) -> RepositoryConfig:
     file = top / FILE
     if file.is_symlink():
         raise InputError(f"{file} is a link; the configuration must be a file of the repository.")
-    return parse_config(file.read_bytes() if file.is_file() else None, str(file))
+    return parse_config(file_bytes(file, top.resolve()) if file.exists() else None, str(file))

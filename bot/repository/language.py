@@ -11,6 +11,7 @@ from bot.base.language import Language
 from bot.repository.config import FILE, RepositoryConfig, parse_config
 from bot.repository.mirror import Commit
 from ci.model.errors import InputError
+from ci.model.regular_file import file_bytes
 
 READMES: Final = ("README.md", "readme.md", "README.rst", "README.txt", "README")
 _MOST_BYTES: Final = 200_000
@@ -50,7 +51,7 @@ def checkout_language(top: Path | None) -> Language:
 
     def read(name: str) -> bytes | None:
         file = top / name
-        return file.read_bytes() if file.is_file() and not file.is_symlink() else None
+        return file_bytes(file, top.resolve()) if file.is_file() and not file.is_symlink() else None
 
     try:
         return language_of(parse_config(read(FILE)), read)

@@ -117,7 +117,7 @@ def applied(operator: Operator, diff: str, name: str = "the patch") -> dict[str,
         for place, source in places.items():
             copy = top / place
             copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_bytes(operator.path(source).read_bytes())
+            copy.write_bytes(operator.raw(source))
         # Its own repository, so that no surrounding one changes what the paths mean.
         git = Git.made(top)
         apply(git, diff, name)

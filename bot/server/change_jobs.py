@@ -20,6 +20,7 @@ from ci.model.budget import VERIFICATION
 from ci.model.checked_change import CheckedChange
 from ci.model.errors import InputError, worded
 from ci.model.measured_change import MeasuredChange
+from ci.model.regular_file import file_bytes
 
 Found = TypeVar("Found", MeasuredChange, CheckedChange)
 
@@ -107,7 +108,7 @@ def read_found(job: Job, file: Path, kind: type[Found]) -> Found:
     if not file.is_file():
         raise InputError(f"There is no {file}: the run left nothing.")
     try:
-        found = kind.model_validate_json(file.read_bytes())
+        found = kind.model_validate_json(file_bytes(file))
     except ValidationError as problem:
         raise InputError(f"{file} is nothing that such a run leaves: {worded(problem)}.") from None
     facts = (

@@ -27,6 +27,7 @@ from bot.server.run_job import MADE
 from ci.model.created import Created, Judged
 from ci.model.errors import InputError, worded
 from ci.model.frozen import Frozen
+from ci.model.regular_file import file_bytes
 
 # The trailer of its commits; not that of an optimized one, so that a merged operator is new to the
 # bot, which goes on to optimize it.
@@ -58,7 +59,7 @@ def read_made(folder: Path) -> Made:
     if not file.is_file():
         raise InputError(f"There is no {file.name}: the run made nothing.")
     try:
-        return Made.model_validate_json(file.read_bytes())
+        return Made.model_validate_json(file_bytes(file))
     except ValidationError as problem:
         raise InputError(f"{file} is nothing made: {worded(problem)}.") from None
 

@@ -47,8 +47,10 @@ from bot.server.own_requests import (
 from ci.model import layout
 from ci.model.errors import InputError, worded
 from ci.model.frozen import Frozen
+from ci.model.regular_file import file_bytes, file_text
 from ci.model.result import Result
 from ci.model.yaml_model import YamlFile
+from ci.session import facts
 
 # Two diffs with so much in common are one idea: a person's no to one is a no to the other.
 ALIKE: Final = 0.5
@@ -108,7 +110,7 @@ def read_result(path: Path) -> Result:
     if not file.is_file():
         raise InputError(f"There is no result {file}; `ascendopt optimize` writes one.")
     try:
-        result = Result.model_validate_json(file.read_bytes())
+        result = Result.model_validate_json(file_bytes(file))
     except ValidationError as problem:
         raise InputError(f"{file} is no result of ascendopt: {worded(problem)}.") from None
     try:
@@ -372,9 +374,9 @@ def with_workload(result: Result, git: Git, tip: str) -> Result:
     if result.derived_workload or top is None or git.show(tip, place) is not None:
         return result
     file = top / place
-    if not (file.is_file() and file.resolve().is_relative_to(top.resolve())):
+    if not (file.is_file() and facts.belongs(file, top)):
         return result
-    text = file.read_text(encoding="utf-8")
+    text = file_text(file, top.resolve())
     data = YamlFile(text, place).data
     if isinstance(data, dict) and data.get("golden"):
         raise InputError(

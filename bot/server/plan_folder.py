@@ -26,6 +26,7 @@ from bot.server.run_job import BASE, CHECKOUT, JOB_FILE, JUDGE, read_job
 from bot.server.state_branch import BANK
 from ci.model.errors import InputError, worded
 from ci.model.frozen import Frozen
+from ci.model.regular_file import file_bytes
 
 LOG: Final = logging.getLogger("ascendopt.bot")
 PLAN: Final = "plan.json"
@@ -107,7 +108,7 @@ class _Listed(Frozen):
 def _listed(folder: Path) -> _Listed:
     file = folder / PLAN
     try:
-        return _Listed.model_validate_json(file.read_bytes())
+        return _Listed.model_validate_json(file_bytes(file))
     except (OSError, ValidationError) as problem:
         words = worded(problem) if isinstance(problem, ValidationError) else problem
         raise InputError(f"{folder} is no plan: {file} cannot be read ({words}).") from None

@@ -23,6 +23,7 @@ from bot.server.measuring import MEASURED
 from bot.server.progress import progress_for
 from bot.server.run_folder import write_run
 from ci.model.errors import InputError, worded
+from ci.model.regular_file import file_bytes
 from ci.model.result import Result
 from ci.model.settings import EvaluationSetup, OptimizeSettings, ProposerOptions
 from ci.model.trial import Candidate
@@ -44,7 +45,7 @@ def read_job(file: Path) -> Job:
     if not file.is_file():
         raise InputError(f"There is no job file {file}; `ascendopt ci plan` writes them.")
     try:
-        return Job.model_validate_json(file.read_bytes())
+        return Job.model_validate_json(file_bytes(file))
     except ValidationError as problem:
         raise InputError(f"{file} is no job: {worded(problem)}.") from None
 

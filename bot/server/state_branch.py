@@ -37,6 +37,7 @@ from bot.repository.mirror import Commit
 from bot.server.queue import Queue, Waiting
 from bot.server.refused import PREFIX
 from ci.model.errors import InputError
+from ci.model.regular_file import file_bytes
 from experience.bank.tuple import ExperienceTuple
 
 LOG: Final = logging.getLogger("ascendopt.bot")
@@ -249,7 +250,7 @@ def checked_bank(file: Path) -> str:
     """The tuples in a file of JSON lines, which comes from where candidates ran; raises InputError
     when it holds anything else."""
     try:
-        text = file.read_text(encoding="utf-8")
+        text = file_bytes(file).decode("utf-8")
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(f"{file} cannot be read: {problem}.") from problem
     if len(text) > _LARGEST[BANK]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from bot.setup.files import SetupFile
 from ci.model.errors import InputError
+from ci.model.regular_file import file_bytes, file_text
 from rules.load import RULES
 
 SKILL: Final = RULES / "skill"
@@ -30,14 +31,15 @@ def agent_files(top: Path, folder: str) -> tuple[SetupFile, ...]:
         _file(top, str(place / "ascendopt" / path.relative_to(SKILL)), path.read_text("utf-8"))
         for path in sorted(SKILL.rglob("*.md"))
     ]
-    return (*files, _file(top, SERVERS, _servers(top / SERVERS)))
+    return (*files, _file(top, SERVERS, _servers(top)))
 
 
-def _servers(file: Path) -> str:
+def _servers(top: Path) -> str:
+    file = top / SERVERS
     data: Any = {}
-    if file.is_file():
+    if file.exists():
         try:
-            data = json.loads(file.read_text(encoding="utf-8"))
+            data = json.loads(file_bytes(file, top.resolve()))
         except (UnicodeDecodeError, json.JSONDecodeError) as problem:
             raise InputError(f"{SERVERS} is not JSON: {problem}.") from problem
     if not isinstance(data, dict) or not isinstance(data.setdefault("mcpServers", {}), dict):
@@ -48,7 +50,7 @@ def _servers(file: Path) -> str:
 
 def _file(top: Path, path: str, text: str) -> SetupFile:
     there = top / path
-    if not there.is_file():
+    if not there.exists():
         return SetupFile(path=path, state="new", text=text)
-    same = there.read_text(encoding="utf-8", errors="replace") == text
+    same = file_text(there, top.resolve()) == text
     return SetupFile(path=path, state="there" if same else "changed", text=text)

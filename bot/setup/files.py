@@ -13,6 +13,7 @@ from pydantic import Field
 from bot.repository.config import FILE
 from bot.setup.source import NAME
 from ci.model.frozen import Frozen
+from ci.model.regular_file import file_text
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 GITLAB_CI: Final = ".gitlab-ci.yml"
@@ -86,7 +87,7 @@ def setup_files(
     files = [_file(top, FILE, lambda old: old if old is not None else CONFIG)]
     if forge in _CI:
         ours, place = ci_text(forge, source, branch), _CI[forge].place
-        old = _read(top / place)
+        old = _read(top, place)
         state = _state(old, ours)
         kept = state == "changed" and not force
         files.append(SetupFile(path=place, state="differs" if kept else state, text=ours))
@@ -96,7 +97,7 @@ def setup_files(
 
 
 def _file(top: Path, path: str, make: Callable[[str | None], str]) -> SetupFile:
-    old = _read(top / path)
+    old = _read(top, path)
     made = make(old)
     return SetupFile(path=path, state=_state(old, made), text=made)
 
@@ -107,8 +108,9 @@ def _state(old: str | None, made: str) -> Literal["new", "there", "changed"]:
     return "there" if old == made else "changed"
 
 
-def _read(path: Path) -> str | None:
-    return path.read_text(encoding="utf-8") if path.is_file() else None
+def _read(top: Path, path: str) -> str | None:
+    place = top / path
+    return file_text(place, top.resolve()) if place.exists() else None
 
 
 def included(text: str, place: str) -> str:

@@ -24,6 +24,7 @@ from bot.setup.source import FORM, NAME, checked_source, own_source
 from bot.setup.workloads import OnRow, derived_files
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
+from ci.model.regular_file import file_text
 from ci.session.reading import Reading, reading
 
 COMMITS: Final = 5
@@ -132,7 +133,7 @@ def _source(given: str, top: Path, forge: str) -> str:
         return checked_source(given)
     place = ci_place(forge)
     file = top / place
-    before = named_source(file.read_text(encoding="utf-8")) if place and file.is_file() else ""
+    before = named_source(file_text(file, top.resolve())) if place and file.exists() else ""
     return before or own_source()
 
 
@@ -171,7 +172,7 @@ def shown(checkout: Path, setup: Setup) -> str:
     made = ""
     for file in setup.files:
         place = top / file.path
-        old = place.read_text(encoding="utf-8") if place.is_file() else ""
+        old = file_text(place, top.resolve()) if place.exists() else ""
         if file.state in ("new", "changed"):
             lines = old.splitlines(keepends=True), file.text.splitlines(keepends=True)
             before = f"a/{file.path}" if old else "/dev/null"

@@ -21,6 +21,7 @@ from ci.model.errors import EnvironmentProblem, InputError, TrialFailure
 from ci.model.frozen import Frozen
 from ci.model.launch import Array, CaseRun, Tensors, arrays
 from ci.model.operator import Operator
+from ci.model.regular_file import file_text
 from ci.model.trial import Fingerprint, MachineWarning, Outcome, PipeTime, Refusal
 from ci.model.workload import Workload, WorkloadCase
 from ci.system.cache import digest
@@ -74,12 +75,16 @@ _LINE: TypeAdapter[RecordedHead | RecordedRow] = TypeAdapter(
 )
 
 
+MOST_RECORDED_BYTES = 1 << 30
+"""Most bytes of a recording."""
+
+
 class ReplayBackend(Backend):
     """Plays back the recording in a file."""
 
     def __init__(self, recording: Path) -> None:
         try:
-            lines = recording.read_text(encoding="utf-8").splitlines()
+            lines = file_text(recording, most_bytes=MOST_RECORDED_BYTES).splitlines()
         except OSError as problem:
             raise InputError(f"The recording {recording} cannot be read: {problem}.") from problem
         self._file = recording

@@ -14,6 +14,7 @@ from ci.create.simplify import simplified
 from ci.create.task import Task, TaskCase, safe, snake, task_of
 from ci.create.tracer import Tracer
 from ci.model.errors import InputError
+from ci.model.regular_file import file_text
 from ci.source.cann_bench import is_cann_bench
 
 MODEL: Final = "Model"
@@ -31,7 +32,7 @@ def is_torch_task(file: Path) -> bool:
     if file.suffix != ".py" or not file.is_file():
         return False
     try:
-        tree = ast.parse(file.read_text(encoding="utf-8", errors="replace"))
+        tree = ast.parse(file_text(file))
     except SyntaxError:
         return False
     names = {getattr(node, "name", "") for node in tree.body}
@@ -105,8 +106,8 @@ def bench_task(folder: Path) -> tuple[Task, Tracer]:
     """The task of a cann-bench folder: proto.yaml, cases.yaml and golden.py in numpy."""
     if not is_cann_bench(folder) or not (folder / "golden.py").is_file():
         raise InputError(f"{folder} is no cann-bench task: proto.yaml, cases.yaml and golden.py.")
-    proto = yaml.safe_load((folder / "proto.yaml").read_text(encoding="utf-8"))["operator"]
-    cases = yaml.safe_load((folder / "cases.yaml").read_text(encoding="utf-8"))["cases"]
+    proto = yaml.safe_load(file_text(folder / "proto.yaml"))["operator"]
+    cases = yaml.safe_load(file_text(folder / "cases.yaml"))["cases"]
     names = [one["name"] for one in proto["inputs"]]
     given = []
     for number, case in enumerate(cases):
@@ -125,7 +126,7 @@ def bench_task(folder: Path) -> tuple[Task, Tracer]:
     from ci.create.task import function_in
 
     function = str(proto.get("schema", "")).partition("(")[0].strip()
-    text = golden.read_text(encoding="utf-8")
+    text = file_text(golden)
     function = function if f"def {function}(" in text else function_in(golden)
     tracer = Tracer(golden, function)
     try:

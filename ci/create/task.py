@@ -11,6 +11,7 @@ import yaml
 
 from ci.create.graph import Parameter
 from ci.model.errors import InputError
+from ci.model.regular_file import file_text
 from ci.model.yaml_model import YamlFile
 from ci.source.workload_file import MOST_BYTES
 from ci.source.workload_model import GivenCase, GivenTensor, GivenWorkload
@@ -87,7 +88,7 @@ def golden_of(text: str) -> tuple[Path, str]:
 
 def functions_in(file: Path) -> list[str]:
     """The public functions that a file defines."""
-    return public_functions(file.read_text(encoding="utf-8", errors="replace"))
+    return public_functions(file_text(file))
 
 
 def public_functions(text: str) -> list[str]:
@@ -160,8 +161,8 @@ def read_task(
     golden: Path, function: str, workload: Path, parameters: tuple[Parameter, ...]
 ) -> Task:
     """The task of a golden with these parameters; raises InputError naming file and key."""
-    text = golden.read_text(encoding="utf-8")
-    raw = yaml.safe_load(workload.read_text(encoding="utf-8"))
+    text = file_text(golden)
+    raw = yaml.safe_load(file_text(workload))
     return task_of(text, function, raw, parameters, workload)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ci.model import layout
 from ci.model.operator import Operator
+from ci.model.regular_file import file_text
 from ci.source.readable_files import within
 
 MOST_NEIGHBOURS = 500
@@ -58,7 +59,7 @@ def neighbours(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]:
         if held in starts or _in_a_side(held, root) or not within(held, base):
             return
         if path.is_relative_to(base) and path.suffix in layout.SOURCES and held.is_file():
-            yield path, held.read_text(encoding="utf-8", errors="replace")
+            yield path, file_text(held)
 
     starts = {_place(operator, name): text for name, text in texts.items()}
     found = layout.closure(starts, find, MOST_NEIGHBOURS)

@@ -12,6 +12,7 @@ from typing import Literal
 from pydantic import Field
 
 from ci.model.frozen import Frozen
+from ci.model.regular_file import file_bytes, file_text
 
 
 class TensorSpec(Frozen):
@@ -191,7 +192,11 @@ class Operator(Frozen):
 
     def read(self, source: str) -> str:
         """Text of one of the sources, by its name."""
-        return self.path(source).read_text(encoding="utf-8", errors="replace")
+        return file_text(self.path(source), (self.repository or self.root).resolve())
+
+    def raw(self, source: str) -> bytes:
+        """Bytes of one of the sources, by its name."""
+        return file_bytes(self.path(source), (self.repository or self.root).resolve())
 
     def texts(self, files: dict[str, str] | None = None) -> dict[str, str]:
         """All own sources by relative path, overlaid with a candidate's changed `files`."""

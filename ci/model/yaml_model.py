@@ -11,6 +11,7 @@ import yaml
 from pydantic import BaseModel, RootModel, ValidationError
 
 from ci.model.errors import InputError
+from ci.model.regular_file import file_bytes
 
 Model = TypeVar("Model", bound=BaseModel)
 Place: TypeAlias = Sequence[str | int]
@@ -61,10 +62,20 @@ class YamlFile:
             raise InputError(f"{name}: this is not YAML: {said}.") from None
 
     @classmethod
-    def open(cls, path: Path, *, most_bytes: int = MOST_BYTES, aliases: bool = False) -> YamlFile:
-        """The document in a file; raises InputError too when there is none or it cannot be read."""
+    def open(
+        cls,
+        path: Path,
+        inside: Path | None = None,
+        *,
+        most_bytes: int = MOST_BYTES,
+        aliases: bool = False,
+    ) -> YamlFile:
+        """The document in a file; raises InputError too when there is none or it cannot be read.
+
+        `inside`: see `file_bytes`.
+        """
         try:
-            return cls(path.read_bytes(), str(path), most_bytes=most_bytes, aliases=aliases)
+            return cls(file_bytes(path, inside), str(path), most_bytes=most_bytes, aliases=aliases)
         except OSError as problem:
             said = problem.strerror or str(problem)
             raise InputError(f"{path} cannot be read: {said}.") from None

@@ -85,8 +85,7 @@ def from_result(
 
 def _same_sources(result: Result, operator: Operator) -> bool:
     return all(
-        p in operator.sources
-        and hashlib.sha256(operator.path(p).read_bytes()).hexdigest() == digest
+        p in operator.sources and hashlib.sha256(operator.raw(p)).hexdigest() == digest
         for p, digest in result.base_hashes.items()
     )
 

@@ -65,9 +65,7 @@ def conclude(
         op_type=operator.op_type,
         operator_path=_operator_path(operator),
         base_commit=base_commit(operator),
-        base_hashes={
-            p: hashlib.sha256(operator.path(p).read_bytes()).hexdigest() for p in operator.sources
-        },
+        base_hashes={p: hashlib.sha256(operator.raw(p)).hexdigest() for p in operator.sources},
         shared_paths=operator.shared_paths,
         fingerprint=before.fingerprint
         if before
@@ -280,7 +278,7 @@ def repository_diff(operator: Operator, files: dict[str, str]) -> str:
     """Unified diff that `git apply` takes at the repository's top; '' when nothing differs."""
     before, after = {}, {}
     for path, new in files.items():
-        raw = operator.path(path).read_bytes().decode("utf-8", errors="surrogateescape")
+        raw = operator.raw(path).decode("utf-8", errors="surrogateescape")
         if "\r\n" in raw:  # sources are read with universal newlines
             new = new.replace("\r\n", "\n").replace("\n", "\r\n")
         name = operator.repository_path(path)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ci.model.errors import InputError
 from ci.model.experience import Landscape, RefreshSettings
 from ci.model.operator import Operator
+from ci.model.regular_file import file_bytes
 from ci.model.settings import EvaluationSetup, ProposerOptions
 from ci.session import Session, find_proposer, open_session
 
@@ -83,8 +84,8 @@ def learn(bank: Path | None, result: Path, operator: Path, origin: str) -> tuple
 
     store = open_bank(bank)
     try:
-        read = Result.model_validate_json(result.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, ValidationError) as problem:
+        read = Result.model_validate_json(file_bytes(result))
+    except (OSError, InputError, ValidationError) as problem:
         first = str(problem).splitlines()[0]
         raise InputError(f"{result} is not the result.json of a run: {first}") from problem
     try:

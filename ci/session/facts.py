@@ -42,6 +42,13 @@ def sandbox_level() -> str:
     return sandbox_level()
 
 
+def belongs(file: Path, top: Path) -> bool:
+    """Whether a file of the checkout `top` is its own: not hidden, linked or mounted there."""
+    from ci.source.readable_files import within
+
+    return within(file, top)
+
+
 def files_are_closed(backend: str = "sim") -> bool:
     """Whether code that `backend` runs can open nothing but what it is granted.
 

@@ -12,6 +12,7 @@ from ci.model.dtypes import BY_NAME, find_dtype
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator
+from ci.model.regular_file import file_text
 from ci.model.workload import AttrValue, Entry, TensorCase, Tolerance, Workload, WorkloadCase
 from ci.model.yaml_model import Place, YamlFile
 from ci.source.workload_model import absent, as_number, as_pair, as_shape
@@ -102,7 +103,7 @@ def load_cann_bench(operator: Operator, folder: Path) -> Workload:
 
 
 def _golden_function(file: Path, declared: _Declaration) -> str:
-    text = file.read_text(encoding="utf-8", errors="replace")
+    text = file_text(file)
     defined: list[str] = re.findall(r"^def\s+([A-Za-z]\w*)\s*\(", text, re.MULTILINE)
     wanted = re.match(r"\s*(\w+)\s*\(", declared.signature)
     name = wanted.group(1) if wanted else ""

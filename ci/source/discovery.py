@@ -14,6 +14,7 @@ from typing import Final, Literal
 from ci.model import layout
 from ci.model.errors import InputError
 from ci.model.operator import Operator, SharedSource
+from ci.model.regular_file import file_bytes, file_text
 from ci.source.build.facts import build_facts, read_build
 from ci.source.build.tree import folders_of_tree
 from ci.source.declared import (
@@ -188,8 +189,8 @@ def other_chips(operator: Operator) -> tuple[str, ...]:
     return tuple(soc for soc in operator.socs if not names_our_chip((soc,)))
 
 
-def _text(path: Path) -> str:
-    data = path.read_bytes()
+def _text(path: Path, inside: Path | None = None) -> str:
+    data = file_bytes(path, inside)
     if b"\0" in data:
         raise InputError(f"{path} is a binary file, not C++ source.")
     return data.decode("utf-8", errors="replace")
@@ -208,7 +209,7 @@ def _sources(root: Path, folder: str) -> dict[str, str]:
                 raise InputError(
                     f"{path} is a link that leads out of the operator's folder, or mounted there."
                 )
-            found[path.relative_to(root).as_posix()] = _text(path)
+            found[path.relative_to(root).as_posix()] = _text(path, _repository(own) or own)
     return found
 
 
@@ -283,7 +284,7 @@ def _read_operator(root: Path, name: str = "", top: Path | None = None) -> Opera
         others = [path for path in others if path.resolve() not in taken]
     for name, place in common.items():
         side = kernel if name.startswith(layout.KERNEL + "/") else work
-        side[name] = _text((repository or root) / place)
+        side[name] = _text((repository or root) / place, top)
     functions = {p: tiling_functions(t) for p, t in work.items() if is_unit(p)}
     tiling_sources = tuple(p for p, names in functions.items() if names)
     if not tiling_sources and not build.shared_sources:
@@ -365,6 +366,6 @@ def _shared_text(host: Mapping[str, str], folders: Iterable[Path]) -> str:
             return
         path = next((f / spelled for f in folders if (f / spelled).is_file()), None)
         if path is not None:
-            yield spelled, path.read_text(encoding="utf-8", errors="replace")
+            yield spelled, file_text(path)
 
     return "\n".join(layout.closure(host, find, 40).values())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
+import os
 import sys
 import sysconfig
 import threading
@@ -320,7 +321,7 @@ def golden_function(workload: Workload) -> tuple[Path, str]:
     path, _, name = workload.golden.rpartition(":")
     if not path or not name.isidentifier():
         raise InputError(f"golden: '{workload.golden}' is not of the form 'file.py:function'.")
-    file = (workload.folder / path).resolve()
+    file = Path(os.path.realpath(workload.folder / path))
     if not file.is_file():
         raise InputError(f"golden: there is no file {file}.")
     own = home(workload.folder)

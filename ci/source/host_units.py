@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ci.model import layout
+from ci.model.regular_file import file_text
 from ci.source.build.chips import ChipFolders
 
 # Host files that call the runtime (aclnn interface) rather than tile or declare the operator. One
@@ -144,4 +145,4 @@ def _implementing(header: Path, folders: tuple[Path, ...]) -> list[Path]:
 
 
 def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace")
+    return file_text(path)

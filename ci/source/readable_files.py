@@ -41,7 +41,7 @@ def within(place: Path, top: Path, beside: Path | None = None) -> bool:
     Not so below a hidden folder or a mounted one, and for a file with another name elsewhere.
     Folders that also lead to `beside` do not count.
     """
-    real, top = place.resolve(), top.resolve()
+    real, top = Path(os.path.realpath(place)), top.resolve()
     if not real.is_relative_to(top):
         return False
     start = Path(os.path.commonpath((real, beside.resolve()))) if beside else top
@@ -127,11 +127,15 @@ class _Look:
                 else:
                     whole = False
                     deeper += below
-            elif self._names.elsewhere(place, entry.stat(follow_symlinks=False)):
+            elif not self._own(place, entry.stat(follow_symlinks=False)):
                 whole = False
             else:
                 found.append(place)
         return None if whole else [Part(folder, tuple(found)), *deeper]
+
+    def _own(self, place: Path, found: os.stat_result) -> bool:
+        """Whether this is a file of the folder; a pipe, say, leads to another process."""
+        return stat.S_ISREG(found.st_mode) and not self._names.elsewhere(place, found)
 
     def _followed(self, link: Path) -> bool:
         """Whether a link leads to a file, or a folder without hidden files, that may be shown."""
@@ -140,6 +144,8 @@ class _Look:
         except (OSError, RuntimeError):  # it leads nowhere, or in a circle
             return False
         if not within(target, self._top) or link.is_relative_to(target):
+            return False
+        if not (target.is_file() or target.is_dir()):
             return False
         if target.is_dir() and _Look(self._top).parts(target) is not None:
             return False

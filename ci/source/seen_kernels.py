@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from ci.model import layout
+from ci.model.regular_file import file_text
 from ci.source.cpp_text import global_functions
 
 _SUFFIXES: Final = (*layout.UNITS, *layout.HEADERS, ".asc", ".cce")
@@ -41,7 +42,7 @@ def kernels_seen(top: Path) -> Iterator[tuple[str, str]]:
             if not name.endswith(_SUFFIXES) or path.is_symlink() or not path.is_file():
                 continue  # a pipe of such a name would be waited for
             if path.stat().st_size <= _MOST_BYTES:
-                text = path.read_text(encoding="utf-8", errors="replace")
+                text = file_text(path)
                 if "__global__" in text:
                     found = global_functions(text)
                     yield from ((path.relative_to(top).as_posix(), one) for one, _ in found)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ci.model import layout
+from ci.model.regular_file import file_text
 from ci.source.definition import tiling_functions
 from ci.source.readable_files import within
 
@@ -97,4 +98,4 @@ def _found(place: Path, spelled: str, folders: tuple[Path, ...]) -> Iterator[tup
 
 
 def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace")
+    return file_text(path)

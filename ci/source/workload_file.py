@@ -106,9 +106,10 @@ def _read(operator: Operator, path: Path) -> Workload:
     if not path.is_file():
         raise InputError(f"{path} is no file that can be read.")
     place = Path(os.path.normpath(path.absolute())).parent
-    if (home(place) / ".git").exists() and not within(path, home(place), beside=place):
+    top = home(place) if (home(place) / ".git").exists() else None
+    if top is not None and not within(path, top, beside=place):
         raise InputError(f"{path} leads to what is hidden or lies outside of its repository.")
-    file = YamlFile.open(path, most_bytes=MOST_BYTES, aliases=True)
+    file = YamlFile.open(path, top, most_bytes=MOST_BYTES, aliases=True)
     given = file.read(GivenWorkload)
     _check_names(operator, file, given)
     if given.golden and not (path.parent / given.golden.rpartition(":")[0]).is_file():

@@ -22,6 +22,7 @@ import duckdb
 from pydantic import ValidationError
 
 from ci.model.errors import InputError, worded
+from ci.model.regular_file import file_bytes
 from experience.bank.bank import Bank
 from experience.bank.store import File
 from experience.bank.tuple import ExperienceTuple
@@ -33,6 +34,9 @@ SHIPPED = Path(__file__).parents[1] / "shipped_tuples.jsonl"
 """What `make bank` earned on the operators that this project ships."""
 
 PARQUET = ".parquet"
+MOST_BYTES = 1 << 30
+"""Most bytes of a file with tuples."""
+
 _OWN = {"uses", "wins"}  # they belong to the bank in which they were earned
 _COLUMNS = (
     "id", "title", "bottleneck", "motif_id", "op_family", "dtype", "soc", "direction", "status",
@@ -92,7 +96,7 @@ def import_lines(bank: Bank, path: Path) -> tuple[int, int]:
     The whole file is read before the first is stored: a broken line leaves the bank as it was.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = file_bytes(path, most_bytes=MOST_BYTES).decode("utf-8")
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(f"Cannot read tuples from {path}: {problem}.") from problem
     return _import(bank, text.splitlines(), path, "line")

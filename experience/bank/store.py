@@ -93,6 +93,8 @@ class File:
         raise AssertionError("unreachable: Retrying either returns or raises")
 
     def _connect(self, *, read_only: bool) -> Connection:
+        if self.path.exists() and not self.path.is_file():
+            raise InputError(f"{self.path} is no file, so it is no experience bank.")
         try:
             return duckdb.connect(str(self.path), read_only=read_only)
         except duckdb.Error as problem:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 from pydantic import Field
 
-from bot.cli.options import build, json_option, options, show_suite
+from bot.cli.options import OrdinaryPath, build, json_option, options, show_suite
 from ci.model.folder import Folder
 from ci.model.frozen import Frozen
 from lab import session as lab
@@ -30,7 +30,7 @@ class AblationOptions(Frozen):
 
 @options(AblationSettings, AblationOptions)
 @click.command()
-@click.argument("operators", type=click.Path(path_type=Path), nargs=-1)
+@click.argument("operators", type=OrdinaryPath(), nargs=-1)
 @json_option
 def ablation(operators: tuple[Path, ...], as_json: bool, **given: Any) -> None:
     """Compare the stages, with and without the bank, on OPERATORS at the same budget.

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from bot.base.text import visible
-from bot.cli.options import PageOptions, build, json_option, options, show_suite
+from bot.cli.options import OrdinaryPath, PageOptions, build, json_option, options, show_suite
 from bot.report.page import replace_part
 from lab.model.create import CreateBenchSettings, CreateRow
 from lab.report.created import part, table
@@ -22,7 +22,7 @@ def _say(row: CreateRow) -> None:
 
 @options(CreateBenchSettings, PageOptions)
 @click.command()
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=OrdinaryPath())
 @json_option
 def create(path: Path, as_json: bool, **given: Any) -> None:
     """Make an operator of each task at PATH: a checkout of MultiKernelBench, or one file of it.

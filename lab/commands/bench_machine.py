@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from bot.cli.options import PageOptions, build, json_option, options, show_suite
+from bot.cli.options import OrdinaryPath, PageOptions, build, json_option, options, show_suite
 from bot.report.page import replace_part
 from lab import session as lab
 from lab.model.machine import MachineBenchSettings
@@ -16,7 +16,7 @@ from lab.report.speed import goals, tables
 
 @options(MachineBenchSettings, PageOptions)
 @click.command()
-@click.argument("operators", type=click.Path(path_type=Path), nargs=-1)
+@click.argument("operators", type=OrdinaryPath(), nargs=-1)
 @json_option
 @click.pass_context
 def machine(

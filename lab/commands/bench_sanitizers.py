@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from bot.cli.options import PageOptions, build, json_option, options, show_suite
+from bot.cli.options import OrdinaryPath, PageOptions, build, json_option, options, show_suite
 from bot.report.page import replace_part
 from lab import session as lab
 from lab.model.sanitizers import SanitizerBenchSettings
@@ -16,7 +16,7 @@ from lab.report.sanitizers import tables
 
 @options(SanitizerBenchSettings, PageOptions)
 @click.command()
-@click.argument("operators", type=click.Path(path_type=Path), nargs=-1)
+@click.argument("operators", type=OrdinaryPath(), nargs=-1)
 @json_option
 def sanitizers(operators: tuple[Path, ...], as_json: bool, **given: Any) -> None:
     """Plant synchronisation faults into the kernels of OPERATORS; say which are missed.

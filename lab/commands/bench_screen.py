@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from bot.cli.options import build, json_option, options, show_suite
+from bot.cli.options import OrdinaryPath, build, json_option, options, show_suite
 from lab import session as lab
 from lab.model.screen import ScreenBenchSettings
 from lab.report.pool import spared
@@ -15,7 +15,7 @@ from lab.report.pool import spared
 
 @options(ScreenBenchSettings)
 @click.command()
-@click.argument("operators", type=click.Path(path_type=Path), nargs=-1)
+@click.argument("operators", type=OrdinaryPath(), nargs=-1)
 @json_option
 def screen(operators: tuple[Path, ...], as_json: bool, **given: Any) -> None:
     """Search with a device alone and with a simulator that screens for it, and compare.

@@ -8,7 +8,7 @@ from typing import Any
 import click
 from pydantic import Field
 
-from bot.cli.options import PageOptions, build, json_option, options, show_suite
+from bot.cli.options import OrdinaryPath, PageOptions, build, json_option, options, show_suite
 from bot.report.page import replace_part
 from ci.model.folder import Folder
 from ci.model.frozen import Frozen
@@ -32,7 +32,7 @@ class StrategyBenchOptions(Frozen):
 
 @options(StrategyBenchSettings, ProposerOptions, StrategyBenchOptions, PageOptions)
 @click.command()
-@click.argument("operators", type=click.Path(path_type=Path), nargs=-1)
+@click.argument("operators", type=OrdinaryPath(), nargs=-1)
 @json_option
 def strategies(operators: tuple[Path, ...], as_json: bool, **given: Any) -> None:
     """Compare search strategies on the same OPERATORS, budget, proposer and seeds.

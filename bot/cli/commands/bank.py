@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from bot.base.text import printable, visible
 from bot.cli.commands.bank_keep import COMMANDS, BankOptions
-from bot.cli.options import build, json_option, options
+from bot.cli.options import OrdinaryPath, build, json_option, options
 from ci.model.experience import RewindSettings, RewindStep
 from ci.model.frozen import Frozen
 from ci.model.settings import EvaluationSetup, ProposerOptions
@@ -38,7 +38,7 @@ def bank() -> None:
 
 @options(EvaluationSetup, RewindSettings, ProposerOptions, BankOptions)
 @bank.command()
-@click.argument("operator", type=click.Path(path_type=Path))
+@click.argument("operator", type=OrdinaryPath())
 @json_option
 @click.pass_context
 def rewind(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 from pydantic import Field
 
-from bot.cli.options import build, json_option, options
+from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.repository.covered_operators import covered
 from ci.model.errors import InputError
 from ci.model.experience import RefreshSettings
@@ -81,7 +81,7 @@ class SummaryOptions(Frozen):
 
 @options(BankOptions, ExportOptions)
 @click.command("export")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=OrdinaryPath())
 @json_option
 def export_tuples(file: Path, as_json: bool, **given: Any) -> None:
     """Write every tuple of the bank to FILE: Parquet when it ends in .parquet, else JSON lines."""
@@ -97,7 +97,7 @@ def export_tuples(file: Path, as_json: bool, **given: Any) -> None:
 
 @options(BankOptions, ImportOptions)
 @click.command("import")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=OrdinaryPath())
 @json_option
 def import_tuples(file: Path, as_json: bool, **given: Any) -> None:
     """Add the tuples of FILE (Parquet or JSON lines) to the bank, all of them or none."""
@@ -171,7 +171,7 @@ def landscape(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
     EvaluationSetup, PoolOptions, RefreshSettings, ProposerOptions, BankOptions, SummaryOptions
 )
 @click.command()
-@click.argument("operators", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.argument("operators", type=OrdinaryPath(), nargs=-1, required=True)
 @json_option
 @click.pass_context
 def refresh(

@@ -11,7 +11,7 @@ from pydantic import Field
 from rich.console import Console
 
 from bot.base.text import visible
-from bot.cli.options import build, json_option, options
+from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.report.census import census_markdown, missing, names, sync_words, table, tried_as_words
 from ci.model.census import ROWS, STAGE_WORDS, CensusRow, CensusSettings
 from ci.model.folder import Folder
@@ -41,7 +41,7 @@ def _say(row: CensusRow, done: int, total: int) -> None:
 
 @options(CensusSettings, CensusOutput)
 @click.command()
-@click.argument("repository", type=click.Path(path_type=Path))
+@click.argument("repository", type=OrdinaryPath())
 @json_option
 def census(repository: Path, as_json: bool, **given: Any) -> None:
     """Try every operator of REPOSITORY: read, build, tile, run, verify.

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from bot.base.git import Git, GitError
 from bot.cli.commands.evaluate import SarifOptions
-from bot.cli.options import build, json_option, options
+from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.report.findings import report_lines
 from bot.report.sarif import write_check_sarif
 from ci.model.errors import InputError
@@ -36,7 +36,7 @@ class CheckOptions(Frozen):
 
 @options(EvaluationSetup, CheckSettings, CheckOptions, SarifOptions)
 @click.command()
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, type=OrdinaryPath())
 @json_option
 @click.pass_context
 def check(ctx: click.Context, /, paths: tuple[Path, ...], as_json: bool, **given: Any) -> None:

@@ -14,7 +14,7 @@ from pydantic import Field
 from rich.console import Console
 
 from bot.base.secret import hide
-from bot.cli.options import build, json_option, options
+from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.forge.kinds import FORGES
 from bot.repository.job import Job
 from ci.model.errors import InputError
@@ -67,7 +67,7 @@ def ci() -> None:
 
 @options(CiOptions)
 @ci.command()
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder of the plan.")
+@click.option("--out", type=OrdinaryPath(), required=True, help="Folder of the plan.")
 @json_option
 def plan(out: Path, as_json: bool, **given: Any) -> None:
     """Read the CI event, check who asks for what, and write the jobs that follow.
@@ -90,7 +90,7 @@ def plan(out: Path, as_json: bool, **given: Any) -> None:
 
 @options(CiOptions)
 @ci.command("follow-up")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder of the plan.")
+@click.option("--out", type=OrdinaryPath(), required=True, help="Folder of the plan.")
 @json_option
 def follow_up(out: Path, as_json: bool, **given: Any) -> None:
     """Find what no job of the CI has handled, look at the bot's open merge requests, and write the
@@ -124,8 +124,8 @@ def _announce(keys: list[str], words: list[str], as_json: bool) -> None:
 
 @options(RunOptions)
 @ci.command()
-@click.argument("plan", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder of results.")
+@click.argument("plan", type=OrdinaryPath())
+@click.option("--out", type=OrdinaryPath(), required=True, help="Folder of results.")
 @json_option
 @click.pass_context
 def run(ctx: click.Context, /, plan: Path, out: Path, as_json: bool, **given: Any) -> None:
@@ -238,13 +238,11 @@ def _run_one(job: Job, place: Path, out: Path, chosen: RunOptions, bank: Path | 
 
 @options(CiOptions)
 @ci.command()
-@click.argument("plan", type=click.Path(path_type=Path))
-@click.option(
-    "--results", type=click.Path(path_type=Path), required=True, help="Folder that `run` wrote."
-)
+@click.argument("plan", type=OrdinaryPath())
+@click.option("--results", type=OrdinaryPath(), required=True, help="Folder that `run` wrote.")
 @click.option(
     "--bank",
-    type=click.Path(path_type=Path),
+    type=OrdinaryPath(),
     help="JSON lines of `bank export` that the next runs are to know; none when there is no such"
     " file.",
 )

@@ -12,12 +12,13 @@ from pydantic import Field
 
 from bot.base.git import Git, GitError
 from bot.base.text import visible
-from bot.cli.options import build, json_option, options
+from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.repository.config import FILE, RepositoryConfig, config_problems, parse_config
 from bot.repository.settings import BotSettings
 from bot.repository.simulation import Decision, default_branch, default_commit, simulated
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
+from ci.model.regular_file import file_bytes
 from ci.model.yaml_model import model_problems
 
 
@@ -39,15 +40,15 @@ def config() -> None:
 
 
 @config.command()
-@click.argument("file", type=click.Path(path_type=Path), default=Path(FILE))
+@click.argument("file", type=OrdinaryPath(), default=Path(FILE))
 @click.option("--settings", is_flag=True, help="FILE is the settings of `serve` and `watch`.")
 @json_option
 @click.pass_context
 def validate(ctx: click.Context, /, file: Path, settings: bool, as_json: bool) -> None:
     """Say every mistake in FILE with its line and key. Ends with 1 when there is one."""
-    if not file.is_file():
+    if not file.exists():
         raise InputError(f"There is no file {file}.")
-    text = file.read_bytes()
+    text = file_bytes(file)
     problems = (
         model_problems(BotSettings, text, file.name)
         if settings
@@ -72,9 +73,7 @@ def schema(settings: bool, as_json: bool) -> None:
 
 @options(SimulateOptions)
 @config.command()
-@click.argument(
-    "repository", type=click.Path(path_type=Path, exists=True, file_okay=False), default=Path()
-)
+@click.argument("repository", type=OrdinaryPath(exists=True, file_okay=False), default=Path())
 @json_option
 def simulate(repository: Path, as_json: bool, **given: Any) -> None:
     """Say what the bot would do for the change between two commits of a checkout, and why.

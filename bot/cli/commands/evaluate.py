@@ -9,7 +9,7 @@ import click
 from pydantic import Field
 
 from bot.base.git import Git
-from bot.cli.options import build, json_option, options
+from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.report.sarif import write_sarif
 from bot.repository.patch import applied, read_patch
 from ci.model.frozen import Frozen
@@ -128,7 +128,7 @@ def echo_trial(trial: Trial) -> None:
 
 @options(EvaluationSetup, UncertaintyOptions, PatchOptions, SarifOptions)
 @click.command()
-@click.argument("operator", type=click.Path(path_type=Path))
+@click.argument("operator", type=OrdinaryPath())
 @json_option
 @click.pass_context
 def evaluate(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -> None:

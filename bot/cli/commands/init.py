@@ -9,7 +9,7 @@ import click
 
 from bot.base.text import visible
 from bot.cli.commands.workload import say_row
-from bot.cli.options import build, json_option, options
+from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.setup.setup import Setup, SetupOptions, look, shown, write
 from ci.session.reading import Reading
 
@@ -25,9 +25,7 @@ _MOST_SHOWN = 5
 
 @options(SetupOptions)
 @click.command()
-@click.argument(
-    "checkout", type=click.Path(path_type=Path, exists=True, file_okay=False), default=Path()
-)
+@click.argument("checkout", type=OrdinaryPath(exists=True, file_okay=False), default=Path())
 @json_option
 def init(checkout: Path, as_json: bool, **given: Any) -> None:
     """Set up the repository of CHECKOUT: the CI file of its forge, .ascendopt.yml, and workloads

@@ -14,7 +14,7 @@ from pydantic import Field
 from rich.console import Console
 
 from bot.cli.commands.workload import Steps
-from bot.cli.options import build, json_option, options
+from bot.cli.options import OrdinaryPath, build, json_option, options
 from ci.model.folder import Folder
 from ci.model.frozen import Frozen
 from ci.model.result import Result
@@ -73,7 +73,7 @@ class OptimizeOptions(Frozen):
     everyday=EVERYDAY,
 )
 @click.command()
-@click.argument("operator", type=click.Path(path_type=Path))
+@click.argument("operator", type=OrdinaryPath())
 @json_option
 @click.pass_context
 def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -> None:

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from bot.base.text import visible
 from bot.cli.commands.evaluate import PatchOptions, announce, candidate_of, echo_trial
-from bot.cli.options import build, json_option, options
+from bot.cli.options import OrdinaryPath, build, json_option, options
 from ci.model.folder import Folder
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator
@@ -67,7 +67,7 @@ def _source_line(operator: Operator, file: str, line: int) -> str:
 
 @options(EvaluationSetup, UncertaintyOptions, PatchOptions, ProfileOptions)
 @click.command()
-@click.argument("operator", type=click.Path(path_type=Path))
+@click.argument("operator", type=OrdinaryPath())
 @json_option
 @click.pass_context
 def profile(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -> None:

@@ -9,14 +9,14 @@ import click
 
 from bot.cli.commands.bank_keep import BankOptions
 from bot.cli.commands.evaluate import announce, echo_trial
-from bot.cli.options import build, json_option, options
+from bot.cli.options import OrdinaryPath, build, json_option, options
 from ci.model.settings import EvaluationSetup
 from ci.session import open_session
 
 
 @options(EvaluationSetup, BankOptions)
 @click.command()
-@click.argument("operator", type=click.Path(path_type=Path))
+@click.argument("operator", type=OrdinaryPath())
 @json_option
 @click.pass_context
 def prompt(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -> None:

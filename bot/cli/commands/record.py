@@ -9,7 +9,7 @@ from typing import Any
 import click
 from pydantic import Field
 
-from bot.cli.options import build, json_option, options
+from bot.cli.options import OrdinaryPath, build, json_option, options
 from ci.model.frozen import Frozen
 
 
@@ -21,8 +21,8 @@ class RecordOptions(Frozen):
 
 @options(RecordOptions)
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path, exists=True))
-@click.argument("operator", type=click.Path(path_type=Path))
+@click.argument("run", type=OrdinaryPath(exists=True))
+@click.argument("operator", type=OrdinaryPath())
 @json_option
 def record(run: Path, operator: Path, as_json: bool, **given: Any) -> None:
     """Write what models answered in RUN on OPERATOR, to be replayed without a key.

@@ -10,7 +10,7 @@ import click
 from pydantic import Field
 
 from bot.base.secret import hide, renewed, take
-from bot.cli.options import build, options
+from bot.cli.options import OrdinaryPath, build, options
 from bot.repository.settings import read_settings
 from bot.server.serving import bank_page, start_service
 from ci.model.frozen import Frozen
@@ -27,7 +27,7 @@ class ServeOptions(Frozen):
 
 @options(ServeOptions)
 @click.command()
-@click.argument("settings", type=click.Path(path_type=Path))
+@click.argument("settings", type=OrdinaryPath())
 @click.option("--json", "as_json", is_flag=True, help="Log JSON lines.")
 def serve(settings: Path, as_json: bool, **given: Any) -> None:
     """Receive webhooks, run jobs and show the dashboard, as the file SETTINGS says.

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from bot.cli.options import build, json_option, options
+from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.server.merge_request import SubmitSettings, read_result
 from bot.server.merge_request import submit as submit_result
 from ci.model.errors import InputError
@@ -15,7 +15,7 @@ from ci.model.errors import InputError
 
 @options(SubmitSettings)
 @click.command()
-@click.argument("result", type=click.Path(path_type=Path))
+@click.argument("result", type=OrdinaryPath())
 @json_option
 @click.pass_context
 def submit(ctx: click.Context, /, result: Path, as_json: bool, **given: Any) -> None:

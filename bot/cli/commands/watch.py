@@ -13,7 +13,7 @@ import click
 from pydantic import Field
 
 from bot.base.secret import hide, take
-from bot.cli.options import build, options
+from bot.cli.options import OrdinaryPath, build, options
 from bot.repository.settings import checkout_settings, read_settings
 from bot.server.one_item import told
 from bot.server.serving import start_service
@@ -32,7 +32,7 @@ class WatchOptions(Frozen):
 
 @options(WatchOptions)
 @click.command()
-@click.argument("settings", type=click.Path(path_type=Path))
+@click.argument("settings", type=OrdinaryPath())
 @click.option("--json", "as_json", is_flag=True, help="Log JSON lines.")
 def watch(settings: Path, as_json: bool, **given: Any) -> None:
     """Poll the repositories of SETTINGS for comments, pushes and merge requests; run jobs.

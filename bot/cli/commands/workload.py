@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from bot.base.text import visible
-from bot.cli.options import build, json_option, options
+from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.report.derived import coverage_table
 from ci.model.derived import DerivedRow, DeriveSettings
 from ci.session import derive as session
@@ -63,7 +63,7 @@ def stoppable() -> None:
 
 @options(DeriveSettings)
 @workload.command()
-@click.argument("operators", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("operators", nargs=-1, required=True, type=OrdinaryPath())
 @json_option
 @click.pass_context
 def derive(ctx: click.Context, /, operators: tuple[Path, ...], as_json: bool, **given: Any) -> None:
@@ -89,7 +89,7 @@ def derive(ctx: click.Context, /, operators: tuple[Path, ...], as_json: bool, **
 
 
 @workload.command()
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("folders", nargs=-1, required=True, type=OrdinaryPath())
 @json_option
 def coverage(folders: tuple[Path, ...], as_json: bool) -> None:
     """Count what `derive --out` has left in each of FOLDERS, as a table in Markdown."""

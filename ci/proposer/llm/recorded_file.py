@@ -20,6 +20,7 @@ from pydantic import Field, ValidationError
 from ci.model.errors import InputError, worded
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator
+from ci.model.regular_file import file_text
 from ci.model.trial import Trial
 from ci.proposer.llm.answer import read_line
 from ci.proposer.llm.call_log import Call
@@ -116,7 +117,7 @@ def write_recording(path: Path, head: Head, answers: list[Answer]) -> None:
 def read_recording(path: Path) -> tuple[Head, list[Call]]:
     """What a recording was made of, and its answers as calls. Raises InputError."""
     try:
-        first, *rest = path.read_text(encoding="utf-8").splitlines()
+        first, *rest = file_text(path).splitlines()
         head = Head.model_validate(json.loads(first))
         answers = [Answer.model_validate_json(line) for line in rest if line.strip()]
     except ValidationError as problem:

@@ -17,6 +17,7 @@ from typing import Final
 from tree_sitter import Node
 
 from ci.model.operator import Operator
+from ci.model.regular_file import file_text
 from ci.model.trial import Trial
 from ci.source.cpp_source import Function, Source, identifiers, parse, walk
 from ci.tiling.regions import last_name
@@ -140,7 +141,7 @@ def shared_texts(operator: Operator, baseline: Trial) -> dict[str, str]:
                     found[file] = text
     if not operator.tiling_sources:
         for path in operator.shared_host_sources:
-            text = path.read_text(encoding="utf-8", errors="replace")
+            text = file_text(path)
             if "SetBlockDim" in text:
                 found[f"op_host/{path.name}"] = text[:SHARED_HOST]
     return found
@@ -150,7 +151,7 @@ def _read(name: str, folders: Sequence[Path]) -> str:
     for folder in folders:
         place = folder / name
         if place.is_file():
-            return place.read_text(encoding="utf-8", errors="replace")
+            return file_text(place)
     return ""
 
 

@@ -15,13 +15,14 @@ import importlib.util
 import json
 import os
 import re
-import stat
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from pathlib import Path, PurePosixPath
 
 from ci.model import layout
+from ci.model.errors import InputError
+from ci.model.regular_file import file_bytes, file_text
 from ci.source.build.calls import Call, called_commands
 from ci.system.cache import BuildCache, digest
 from ci.system.sandbox import Limits, run
@@ -128,7 +129,7 @@ def _is_listing(path: str) -> bool:
 
 
 def tree_of(top: Path) -> Tree:
-    """The repository's files, hidden folders left out, and what is neither a file nor a link."""
+    """The repository's files; hidden folders, pipes, devices and links that lead out left out."""
     return _tree(top, _state(top))
 
 
@@ -138,8 +139,8 @@ def _tree(top: Path, _state: str) -> Tree:
     for folder, below, names in os.walk(top):
         below[:] = sorted(n for n in below if not n.startswith(".") and n != "node_modules")
         inside = Path(folder).relative_to(top).as_posix()
-        kept = [n for n in sorted(names) if _is_file_or_link(f"{folder}/{n}")]
-        found += [n if inside == "." else f"{inside}/{n}" for n in kept]
+        files = [n for n in sorted(names) if _is_file(Path(folder) / n, top)]
+        found += [n if inside == "." else f"{inside}/{n}" for n in files]
     parts: list[str | bytes] = []
     for path in found:
         if _is_listing(path):
@@ -149,13 +150,12 @@ def _tree(top: Path, _state: str) -> Tree:
     return Tree(top, tuple(found), digest(parts))
 
 
-def _is_file_or_link(path: str) -> bool:
-    """Whether it is no pipe, socket or device, which whoever opens it may wait for."""
-    try:
-        mode = os.lstat(path).st_mode
-    except OSError:
-        return False
-    return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
+def _is_file(path: Path, top: Path) -> bool:
+    """Whether there is an ordinary file, be it by a link that stays in the tree."""
+    if path.is_symlink():
+        path = Path(os.path.realpath(path))
+        return path.is_relative_to(top) and path.is_file()
+    return path.is_file()
 
 
 def _state(top: Path) -> str:
@@ -165,7 +165,7 @@ def _state(top: Path) -> str:
     """
     git = top / ".git"
     if git.is_file():
-        named = git.read_text(encoding="utf-8", errors="replace").partition("gitdir:")[2].strip()
+        named = file_text(git).partition("gitdir:")[2].strip()
         git = (top / named).resolve()
     try:
         ages = [(git / name).stat().st_mtime_ns for name in ("index", "HEAD")]
@@ -177,8 +177,8 @@ def _state(top: Path) -> str:
 
 def _bytes(path: Path) -> bytes:
     try:
-        return b"" if path.is_symlink() else path.read_bytes()
-    except OSError:
+        return b"" if path.is_symlink() else file_bytes(path)
+    except (OSError, InputError):
         return b""
 
 

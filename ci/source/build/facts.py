@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from ci.model.build_setting import CONFIG_FILE, BuildSetting
 from ci.model.layout import HOST, KERNEL, UNITS, operators
 from ci.model.operator import BuildFact
+from ci.model.regular_file import file_text
 from ci.source.build.calls import Call, calls_in_text
 from ci.source.build.chips import ChipFolders, chip_folders, chip_words
 from ci.source.build.evaluation import Evaluation, Tree, build_root, evaluated, tree_of
@@ -173,7 +174,7 @@ def _in_texts(root: Path, top: Path, begins: str) -> Iterable[Call]:
                 "CMAKE_SOURCE_DIR": begins or ".",
                 "PROJECT_SOURCE_DIR": begins or ".",
             }
-            text = path.read_text(encoding="utf-8", errors="replace")
+            text = file_text(path)
             yield from calls_in_text(text, path.relative_to(top).as_posix(), variables)
 
 
@@ -244,7 +245,7 @@ def _asked_by_operators(tree: Tree, begins: str) -> frozenset[str]:
 def _for_tiling(path: Path) -> bool:
     if not path.is_file() or path.suffix not in UNITS:
         return False
-    text = path.read_text(encoding="utf-8", errors="replace")
+    text = file_text(path)
     return works_for_host(text) and not calls_runtime(text)
 
 
@@ -261,7 +262,7 @@ def _dependencies(calls: Iterable[Call], root: Path, top: Path, chips: ChipFolde
         for path in (root / HOST).rglob("*.cpp")
         if not chips.another_s(path.relative_to(root / HOST).as_posix())
     ]
-    texts = [path.read_text(encoding="utf-8", errors="replace") for path in units]
+    texts = [file_text(path) for path in units]
     # A definition names the function, too.
     tiles = any("TilingContext" in text and tiling_functions(text) for text in texts)
     return [f for f in found if not (tiles and list((f / HOST).glob("*_def.cpp")))]
@@ -294,10 +295,7 @@ def _host_sources(calls: Iterable[Call], root: Path, top: Path) -> tuple[list[Pa
             if path is not None and path.is_file() and path.suffix in (".cpp", ".cc"):
                 found[path] = None
     host = [
-        path
-        for path in found
-        if KERNEL not in path.parts
-        and not calls_runtime(path.read_text(encoding="utf-8", errors="replace"))
+        path for path in found if KERNEL not in path.parts and not calls_runtime(file_text(path))
     ]
     own = [p for p in host if p.is_relative_to(root)]
     return own, [p for p in host if p not in own][:_MOST_SHARED_SOURCES]

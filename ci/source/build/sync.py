@@ -22,6 +22,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ci.model.regular_file import file_text
 from ci.source.build.calls import Call
 from ci.source.build.chips import is_chip
 from ci.source.build.evaluation import Tree
@@ -118,7 +119,7 @@ def _lists(tree: Tree) -> tuple[tuple[str, tuple[dict[str, object], ...]], ...]:
         file = tree.top / path
         if file.is_symlink() or file.stat().st_size > _MOST_CONFIG_BYTES:
             continue
-        text = file.read_text(encoding="utf-8", errors="replace")
+        text = file_text(file)
         if '"auto_sync"' not in text:
             continue
         scripts = scripts or _scripts(tree)
@@ -130,7 +131,7 @@ def _lists(tree: Tree) -> tuple[tuple[str, tuple[dict[str, object], ...]], ...]:
 def _scripts(tree: Tree) -> str:
     named = [p for p in tree.files if p.endswith((".sh", ".py", ".cmake", "CMakeLists.txt"))]
     texts = [(tree.top / p) for p in named if not (tree.top / p).is_symlink()]
-    return "\n".join(t.read_text(encoding="utf-8", errors="replace") for t in texts)
+    return "\n".join(file_text(t) for t in texts)
 
 
 def _entries(text: str) -> tuple[dict[str, object], ...]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from ci.model import layout
+from ci.model.regular_file import file_text
 from ci.source.build.evaluation import Tree
 
 _MOST = 400
@@ -96,7 +97,7 @@ def folders_of_tree(
                 if any(file.is_relative_to(folder) for folder in _TOOLKIT):
                     continue
                 if not file.is_relative_to(root) and file.is_relative_to(tree.top):
-                    waiting.append((file, file.read_text(encoding="utf-8", errors="replace")))
+                    waiting.append((file, file_text(file)))
     return found
 
 

@@ -18,6 +18,7 @@ from bot.server.merge_request import (
     read_result,
     submit,
     title,
+    with_workload,
 )
 from ci.model.errors import InputError
 from ci.model.result import Result
@@ -379,3 +380,21 @@ def test_a_golden_function_that_lies_in_the_checkout_alone_is_to_be_pushed_first
     (checkout / PLACE).write_text(f"golden: golden.py:run\n{WORKLOAD}")
     with pytest.raises(InputError, match="commit and push them first"):
         hand_in(made, checkout)
+
+
+@pytest.mark.parametrize("named", [".env.yaml", ".git/own.yaml", "linked.yaml", "hard.yaml"])
+def test_a_result_that_names_another_file_as_its_workload_does_not_publish_it(
+    made: Result, checkout: Path, tmp_path: Path, named: str
+) -> None:
+    (tmp_path / "secret").write_text("token: s3cret\n")
+    if named == "linked.yaml":
+        (checkout / named).symlink_to(tmp_path / "secret")
+    elif named == "hard.yaml":
+        (checkout / named).hardlink_to(tmp_path / "secret")
+    else:
+        (checkout / named).write_text("token: s3cret\n")
+    told = made.model_copy(update={"settings": {**made.settings, "workload": named}})
+    assert not with_workload(told, Git(checkout), "HEAD").derived_workload
+    (checkout / "own.yaml").write_text("cases: []\n")
+    told = made.model_copy(update={"settings": {**made.settings, "workload": "own.yaml"}})
+    assert with_workload(told, Git(checkout), "HEAD").derived_workload == "cases: []\n"
