@@ -62,6 +62,10 @@ _TOOLKIT_HEADER = re.compile(
 of them comes with `kernel_operator.h`."""
 
 _LAUNCH = re.compile(r"\b[\w:]+\s*(?:<[^<>;]*>\s*)?<<<.*?>>>\s*\([^;]*\)\s*;|<<<.*?>>>", re.DOTALL)
+_SIDE = re.compile(
+    r"(?<![\w\])])\[[ \t]*(?:aicore|host)(?:[ \t]*,[ \t]*(?:aicore|host))*[ \t]*\](?!\s*[({])"
+)
+"""No subscript, and no capture of a lambda."""
 _KEY = r"TILING_KEY_IS\s*\(\s*[\w']+\s*\)"
 _KEY_TEST = re.compile(rf"\bif(\s*\(\s*{_KEY}(?:\s*\|\|\s*{_KEY})*\s*\))")
 
@@ -70,6 +74,12 @@ def without_launches(source: str) -> str:
     """The source with launches (`name<<<…>>>(…);`) blanked to equal length: host-side launchers
     become empty functions. Some launch a kernel of another name, which is not there."""
     return _LAUNCH.sub(blanked, source)
+
+
+def without_attributes(source: str) -> str:
+    """The source without the attributes of the device's compiler that say for which side a function
+    is (`[aicore]`, `[host]`), blanked to equal length: what __aicore__ stands for there."""
+    return _SIDE.sub(blanked, source)
 
 
 def selecting_keys(source: str) -> str:

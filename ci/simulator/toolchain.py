@@ -33,6 +33,7 @@ from ci.host.kernel_unit import (
     header_texts,
     selecting_keys,
     translation_unit,
+    without_attributes,
     without_launches,
 )
 from ci.host.source_tree import include_arguments, lay, lay_operator, neighbours, place_of
@@ -491,7 +492,7 @@ def kernel_texts(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]
 
 @lru_cache(maxsize=64)
 def _kernel_text(text: str) -> str:
-    return selecting_keys(without_launches(text))
+    return selecting_keys(without_attributes(without_launches(text)))
 
 
 def _named(top: Path, inside: str, side: str) -> list[str]:

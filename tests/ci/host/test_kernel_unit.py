@@ -5,7 +5,13 @@ from __future__ import annotations
 import subprocess
 
 from ci.host.door.unlisted import unlisted
-from ci.host.kernel_unit import KernelVariant, amended, header_texts, twice_defined
+from ci.host.kernel_unit import (
+    KernelVariant,
+    amended,
+    header_texts,
+    twice_defined,
+    without_attributes,
+)
 from ci.host.tiling_layout import TilingField, TilingStruct, declarations
 from ci.model.trial import Refusal
 
@@ -102,3 +108,10 @@ def test_a_header_of_the_toolkit_by_its_folder_or_name_is_laid_where_it_is_missi
             sentence=f"The kernel does not compile: {path}: No such file or directory"
         )
         assert amended(variant, refusal) is None
+
+
+def test_what_says_for_which_side_a_function_is_is_blanked_and_a_subscript_is_not() -> None:
+    kept = "v[host] = w[ aicore ]; auto f = [host](int x) { return x; };\n"
+    text = f"#define DEVICE __inline__ [host, aicore]\n[aicore] DEVICE void f() {{ {kept} }}\n"
+    blank = without_attributes(text)
+    assert blank == text.replace("[host, aicore]", " " * 14).replace("[aicore]", " " * 8)

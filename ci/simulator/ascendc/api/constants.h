@@ -15,6 +15,7 @@ constexpr int32_t DEFAULT_BLOCK_SIZE = 256;
 constexpr int32_t MAX_REPEAT_TIMES = 255;
 constexpr int32_t DEFAULT_BLK_NUM = 8;
 using ::int4b_t;
+using fp8_e8m0_t = uint8_t;  // scales of later chips: kernels for several name the type
 constexpr int32_t DEFAULT_BLK_STRIDE = 1;
 constexpr uint8_t DEFAULT_DATA_COPY_NBURST = 1;
 constexpr uint8_t DEFAULT_DATA_COPY_STRIDE = 0;

@@ -270,9 +270,19 @@ public:
     template <typename T> __aicore__ bool EnQue(const LocalTensor<T>&) { return true; }
     template <typename T> __aicore__ LocalTensor<T> DeQue() { return Get<T>(); }
     __aicore__ uint32_t GetBufLen() const { return bytes_; }
-    // The address of a buffer in its memory, by the handle of a tensor of it.
-    __aicore__ uint64_t GetBufferAddr(TBufHandle handle) const {
-        return reinterpret_cast<TBufType*>(handle)->address;
+    // Where a buffer lies, by the handle of a tensor of it: for a tensor, or as a number.
+    struct Address : TBuffAddr {
+        __aicore__ operator uint64_t() const { return bufferAddr; }
+    };
+    __aicore__ Address GetBufferAddr(TBufHandle handle) const {
+        const TBufType* buffer = reinterpret_cast<const TBufType*>(handle);
+        Address address;
+        address.dataLen = buffer->dataLen;
+        address.logicPos = uint8_t(pos);
+        address.bufferHandle = handle;
+        address.bufferAddr = buffer->address;
+        ASC_EXTENT(address, buffer->address, buffer->dataLen);
+        return address;
     }
     __aicore__ void Start(TBufType* buffer, uint32_t bytes) {
         buffer_ = buffer;
