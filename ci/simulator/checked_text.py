@@ -26,6 +26,10 @@ _KEPT = re.compile(
 _NARROW = re.compile(
     r"(?:std::)?u?int(?:8|16|32)_t|(?:unsigned |signed )?(?:int|short|char)|unsigned"
 )
+_FIXED = re.compile(r"(?:std::)?u?int(?:8|16|32)_t")
+_BEFORE = 80
+"""Characters before a function that may say that it is the kernel."""
+
 _PLAIN = ("identifier", "field_expression", "subscript_expression")
 """What may be named twice."""
 
@@ -70,11 +74,21 @@ def host_texts(texts: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def checked_texts(texts: Mapping[str, str]) -> dict[str, str]:
+def computed_texts(texts: Mapping[str, str]) -> dict[str, str]:
     """The same, with what is computed and assigned in functions checked as well."""
     return cast_texts(
         {
             file: _computed(text, _KERNEL) if file.startswith("op_kernel/") else text
+            for file, text in texts.items()
+        }
+    )
+
+
+def checked_texts(texts: Mapping[str, str]) -> dict[str, str]:
+    """The same, with what the kernel's own functions are given checked as well."""
+    return computed_texts(
+        {
+            file: _given(text) if file.startswith("op_kernel/") else text
             for file, text in texts.items()
         }
     )
@@ -99,6 +113,43 @@ def _computed(text: str, side: _Side) -> str:
         if not _is_directive(source, node)
         for edit in _edits(source, node, side)
     )
+
+
+@lru_cache(maxsize=64)
+def _given(text: str) -> str:
+    """The text with parameters that are narrow integers as objects that see what they are given.
+
+    A definition gets variables of the parameters' names and types in front.
+    """
+    source = parse(text)
+    edits = []
+    for node in walk(source.root):
+        whole = node.parent
+        if node.type != "function_declarator" or whole is None:
+            continue
+        entry = "__global__" in source.text[max(0, whole.start_byte - _BEFORE) : node.start_byte]
+        names = node.child_by_field_name("parameters")
+        if names is None or entry or whole.child_by_field_name("type") is None or whole.has_error:
+            continue  # a constructor, which may begin with its members, or the kernel itself
+        body = whole.child_by_field_name("body")
+        taken = []
+        for one in names.named_children:
+            kind, name = (one.child_by_field_name(word) for word in ("type", "declarator"))
+            if kind is None or not _FIXED.fullmatch(source.code(kind)):
+                continue
+            if name is not None and name.type != "identifier":
+                continue
+            edits.append(
+                Edit(kind.start_byte, kind.end_byte, f"::AscendC::Given<{source.code(kind)}>")
+            )
+            if name is not None and body is not None:
+                edits.append(Edit(name.end_byte, name.end_byte, "_given"))
+                const = any(part.type == "type_qualifier" for part in one.children)
+                kept, word = f"{'const ' * const}{source.code(kind)}", source.code(name)
+                taken.append(f" [[maybe_unused]] {kept} {word} = {word}_given;")
+        if body is not None and taken:
+            edits.append(Edit(body.start_byte + 1, body.start_byte + 1, "".join(taken)))
+    return source.apply(edits)
 
 
 def _is_directive(source: Source, node: Node) -> bool:

@@ -43,7 +43,12 @@ from ci.model.layout import SOURCES
 from ci.model.operator import Operator
 from ci.simulator.architecture_header import NAME as ARCHITECTURE_HEADER
 from ci.simulator.architecture_header import header_text
-from ci.simulator.checked_text import cast_texts, checked_texts, host_texts
+from ci.simulator.checked_text import (
+    cast_texts,
+    checked_texts,
+    computed_texts,
+    host_texts,
+)
 from ci.simulator.watched_text import watched_texts
 from ci.source.missing_header import advice
 from ci.system.cache import BuildCache, digest, digest_tree
@@ -260,7 +265,7 @@ class Toolchain:
                     operator, watched_texts(texts), variant, core, meanwhile, flavour
                 )
         if flavour == "checked":
-            for changed in (checked_texts, cast_texts):
+            for changed in (checked_texts, computed_texts, cast_texts):
                 with suppress(TrialFailure):  # it needs the number's own type
                     return self._kernel(operator, changed(texts), variant, core, meanwhile, flavour)
             flavour = "buffers"

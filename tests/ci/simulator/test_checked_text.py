@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from ci.simulator.checked_text import cast_texts, checked_texts, host_texts
+from ci.simulator.checked_text import cast_texts, checked_texts, computed_texts, host_texts
 
 
 def _made(statement: str) -> str:
     text = f"void f(uint32_t n, float* p)\n{{\n{statement}\n}}\n"
-    lines = checked_texts({"op_kernel/a.h": text})["op_kernel/a.h"].split("\n")
+    lines = computed_texts({"op_kernel/a.h": text})["op_kernel/a.h"].split("\n")
     assert len(lines) == len(text.split("\n"))
     return lines[2].replace("::AscendC::", "").replace("::std::decay_t", "")
 
@@ -73,3 +73,34 @@ def test_the_host_side_says_what_keeps_a_number() -> None:
         ' t->rows = Cut<<decltype(t->rows)>>("t->rows") = n;'
         ' k[m["a"]] = Cut<<decltype(k[m["a"]])>>("a number") = n * n; }'
     )
+
+
+def _parameters(text: str) -> str:
+    made = checked_texts({"op_kernel/a.h": text})["op_kernel/a.h"]
+    return made.replace("::AscendC::", "").replace(" [[maybe_unused]]", "")
+
+
+def test_a_definition_sees_what_it_is_given_and_computes_with_what_it_had() -> None:
+    assert _parameters("void f(uint8_t n, const int32_t m) { g(n); }") == (
+        "void f(Given<uint8_t> n_given, const Given<int32_t> m_given)"
+        " { uint8_t n = Cut<::std::decay_t<decltype(n)>>() = n_given;"
+        " const int32_t m = Cut<::std::decay_t<decltype(m)>>() = m_given; g(n); }"
+    )
+
+
+def test_a_declaration_has_the_types_of_its_definition() -> None:
+    assert _parameters("struct K { void f(uint8_t n = 3); };") == (
+        "struct K { void f(Given<uint8_t> n = 3); };"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "struct K { K(uint8_t n) : n_(n) {} };",
+        'extern "C" __global__ __aicore__ void k(uint32_t n) {}',
+        "void f(uint8_t& n, uint8_t* m, float x, T t) {}",
+    ],
+)
+def test_constructors_kernels_and_other_parameters_stay(text: str) -> None:
+    assert _parameters(text) == text

@@ -174,9 +174,13 @@ __aicore__ inline void Fill(const LocalTensor<T>& dst, const InitConstValueParam
 }
 
 // ---- the product
+constexpr int32_t MOST_LENGTH = 4095;
+constexpr int32_t MOST_NZ = 16384;
+constexpr const char* MMAD_LENGTHS = "Mmad takes m, k and n up to 4095.";
 template <typename TC, typename TA, typename TB>
 __aicore__ inline void MmadImpl(const LocalTensor<TC>& dst, const LocalTensor<TA>& a,
                                 const LocalTensor<TB>& b, const MmadParams& p) {
+    ASC_LIMIT(p.m <= MOST_LENGTH && p.k <= MOST_LENGTH && p.n <= MOST_LENGTH, MMAD_LENGTHS);
     const bool zero = p.cmatrixInitVal && !p.isBias;
     if constexpr (IsSameType<TA, int4b_t>::value) {
         mad_s4(dst.pointer(), a.pointer(), b.pointer(), p.m, p.k, p.n, p.unitFlag,
@@ -195,6 +199,7 @@ template <typename TC, typename TA, typename TB, typename TBias>
 __aicore__ inline void Mmad(const LocalTensor<TC>& dst, const LocalTensor<TA>& a,
                             const LocalTensor<TB>& b, const LocalTensor<TBias>& bias,
                             const MmadParams& p) {
+    ASC_LIMIT(p.m <= MOST_LENGTH && p.k <= MOST_LENGTH && p.n <= MOST_LENGTH, MMAD_LENGTHS);
     const bool from_table = memory_of(bias) == Hardware::BIAS;
     mad(dst.pointer(), a.pointer(), b.pointer(), bias.GetPhyAddr(), p.m, p.k, p.n, p.unitFlag,
         p.kDirectionAlign, from_table, false);
@@ -353,6 +358,9 @@ __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<S>&
 template <typename T>
 __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
                                 const Nd2NzParams& p) {
+    ASC_LIMIT(p.ndNum <= MOST_LENGTH && p.nValue <= MOST_NZ && p.dstNzC0Stride <= MOST_NZ &&
+                  p.dstNzNStride <= MOST_NZ,
+              "A copy from ND to NZ takes 4095 matrices of 16384 rows, and strides up to 16384.");
     using U = BitsType<T>;
     U* to = reinterpret_cast<U*>(dst.pointer());
     U* from = reinterpret_cast<U*>(src.address_);

@@ -46,6 +46,7 @@ template <typename T>
 using FieldOf = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool> &&
                                        sizeof(T) <= sizeof(uint32_t),
                                    Narrow<T>, T>;
+using Count = Narrow<int32_t>;
 
 // A kernel's own numbers. Its sources are written anew, only by what is put in: `a * b` becomes
 // `a * Checked() * b`, `(uint8_t)x` becomes `Cut<uint8_t>() ->* x`, `uint8_t n = x` becomes
@@ -74,6 +75,17 @@ template <typename T> struct Cut<T, std::enable_if_t<IS_NARROW<T>>> {
 template <typename T, typename U> __aicore__ constexpr T operator->*(Cut<T>, U given) {
     return cut<T>(given);
 }
+
+// What a function of the kernel's own is given: `f(uint8_t n)` becomes `f(Given<uint8_t> n)`.
+template <typename T> class Given {
+public:
+    template <typename U, typename = std::enable_if_t<std::is_convertible_v<U, T>>>
+    __aicore__ constexpr Given(U given) : value_(cut<T>(given)) {}
+    __aicore__ constexpr operator T() const { return value_; }
+
+private:
+    T value_;
+};
 
 // Unsigned numbers that are a little below zero: they are meant as differences.
 __aicore__ constexpr bool is_difference(uint32_t number) { return number >= 0xff000000u; }
@@ -125,6 +137,8 @@ private:
 };
 #else
 template <typename T> using FieldOf = T;
+// As the documentation has it: kernels take pointers to these functions.
+using Count = const int32_t&;
 #endif
 
 }  // namespace AscendC

@@ -121,6 +121,9 @@ constexpr uint64_t ffts_config(uint8_t mode, uint16_t flag) {
     return 1 | (uint64_t(mode) << 4) | (uint64_t(flag) << 8);
 }
 template <uint8_t mode, pipe_t pipe> __aicore__ inline void CrossCoreSetFlag(uint16_t flag) {
+#ifdef DAV_CHECKED
+    if (flag > 15) dav_limit("CrossCoreSetFlag takes flags 0 to 15.");
+#endif
     ffts_cross_core_sync(pipe, ffts_config(mode, flag));
 }
 template <uint8_t mode = 0, pipe_t pipe = PIPE_S>

@@ -28,7 +28,7 @@ namespace AscendC {
     }                                                                                         \
     template <typename T>                                                                     \
     __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,        \
-                                const LocalTensor<T>& src1, const FieldOf<int32_t> count) {   \
+                                const LocalTensor<T>& src1, const Count count) {              \
         const CounterMode mode(uint64_t(count) * (words));                                    \
         intrinsic((U*)dst.pointer(), (U*)src0.pointer(), (U*)src1.pointer(), 1, 1, 1, 1,      \
                   DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE);       \
@@ -72,7 +72,7 @@ __aicore__ inline void MulAddDst(const LocalTensor<T>& dst, const LocalTensor<U>
 }
 template <typename T, typename U>
 __aicore__ inline void MulAddDst(const LocalTensor<T>& dst, const LocalTensor<U>& src0,
-                                 const LocalTensor<U>& src1, const FieldOf<int32_t> count) {
+                                 const LocalTensor<U>& src1, const Count count) {
     const CounterMode mode(count);
     // Narrower sources advance by half a repeat while the destination advances by a whole one.
     constexpr uint8_t step = DEFAULT_REPEAT_STRIDE * sizeof(U) / sizeof(T);

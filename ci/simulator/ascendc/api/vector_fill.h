@@ -15,8 +15,7 @@ __aicore__ inline void DuplicateImpl(__ubuf__ T* dst, const T& value, const Mask
     vector_dup(dst, value, repeat, dst_block, 1, dst_repeat, 0);
 }
 template <typename T>
-__aicore__ inline void DuplicateImpl(__ubuf__ T* dst, const T& value,
-                                     const FieldOf<int32_t> count) {
+__aicore__ inline void DuplicateImpl(__ubuf__ T* dst, const T& value, const Count count) {
     const CounterMode mode(count);
     vector_dup(dst, value, 1, 1, 1, DEFAULT_REPEAT_STRIDE, 0);
 }
@@ -30,7 +29,7 @@ __aicore__ inline void Duplicate(const LocalTensor<T>& dst, const T& scalarValue
 }
 template <typename T>
 __aicore__ inline void Duplicate(const LocalTensor<T>& dst, const T& scalarValue,
-                                 const FieldOf<int32_t> count) {
+                                 const Count count) {
     DuplicateImpl(dst.pointer(), scalarValue, count);
 }
 
@@ -39,6 +38,8 @@ template <typename T, bool isSetMask = true>
 __aicore__ inline void Copy(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                             const MaskOf<T>& mask, const FieldOf<uint8_t> repeatTime,
                             const CopyRepeatParams& params) {
+    ASC_LIMIT(params.dstRepeatSize <= 4095 && params.srcRepeatSize <= 4095,
+              "Copy takes distances between repeats up to 4095 blocks.");
     set_mask<isSetMask>(mask);
     vcopy((BitsType<T>*)dst.pointer(), (BitsType<T>*)src.pointer(), repeatTime, params.dstStride,
           params.srcStride, params.dstRepeatSize, params.srcRepeatSize);

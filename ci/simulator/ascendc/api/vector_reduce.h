@@ -367,6 +367,8 @@ __aicore__ inline void reduce_extreme_rest(T* dst, T* src, T* work, int32_t befo
         constexpr int32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);                                \
         if (count == 0) return;                                                                    \
         const int32_t body = count < whole ? count : count / whole * whole;                        \
+        ASC_LIMIT(!calIndex || sizeof(T) > 2 || count <= 65536,                                    \
+                  "The index of ReduceMax or ReduceMin in half holds up to 65535.");               \
         ASC_LIMIT(ASC_ROOM(sharedTmpBuffer, extreme_room<T>(count / whole, calIndex)),             \
                   EXTREME_ROOM);                                                                   \
         reduce_extreme<maximum>(dst.pointer(), src.pointer(), sharedTmpBuffer.pointer(),           \

@@ -33,6 +33,8 @@ __aicore__ inline void MrgSort(const LocalTensor<T>& dst, const MrgSortSrcList<T
     T* lists[4] = {src.src1.pointer(), src.src2.pointer(), src.src3.pointer(), src.src4.pointer()};
     uint64_t lengths = 0;
     for (int list = 0; list < 4; ++list) {
+        ASC_LIMIT(params.elementLengths[list] <= 4095,
+                  "MrgSort takes lists of up to 4095 elements.");
         lengths |= uint64_t(params.elementLengths[list]) << (16 * list);
     }
     vmrgsort4(dst.pointer(), lists, lengths,

@@ -23,7 +23,7 @@ namespace AscendC {
     }                                                                                     \
     template <typename T>                                                                 \
     __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,     \
-                                const FieldOf<int32_t> count) {                           \
+                                const Count count) {                                      \
         const CounterMode mode(uint64_t(count) * (words));                                \
         intrinsic((U*)dst.pointer(), (U*)src.pointer(), 1, 1, 1, DEFAULT_REPEAT_STRIDE,   \
                   DEFAULT_REPEAT_STRIDE);                                                 \
@@ -62,7 +62,7 @@ ASC_UNARY_OVER(Not, vnot, NotWord<T>, sizeof(T) / sizeof(uint16_t))
     }                                                                                              \
     template <typename T, bool isSetMask = true>                                                   \
     __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,              \
-                                const T& scalarValue, const FieldOf<int32_t> count) {              \
+                                const T& scalarValue, const Count count) {                         \
         if constexpr (isSetMask) {                                                                 \
             const CounterMode mode(count);                                                         \
             intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, 1, 1, 1,                  \
@@ -95,7 +95,7 @@ __aicore__ inline void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T
 }
 template <typename T, bool isSetMask = true>
 __aicore__ inline void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src,
-                                  const T& scalarValue, const FieldOf<int32_t> count) {
+                                  const T& scalarValue, const Count count) {
     const CounterMode mode(count);
     vshr(dst.pointer(), src.pointer(), ShiftDistance<T>(scalarValue), 1, 1, 1,
          DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE, false);
@@ -112,7 +112,7 @@ __aicore__ inline void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src
 }
 template <typename T, typename U>
 __aicore__ inline void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src,
-                            const U& scalarValue, const FieldOf<int32_t> count) {
+                            const U& scalarValue, const Count count) {
     const CounterMode mode(count);
     constexpr uint8_t step = DEFAULT_REPEAT_STRIDE * sizeof(U) / sizeof(T);
     vaxpy(dst.pointer(), src.pointer(), scalarValue, 1, 1, 1, DEFAULT_REPEAT_STRIDE, step);

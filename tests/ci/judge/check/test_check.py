@@ -182,6 +182,20 @@ WIDENED = f"""
 WALKED = WIDENED.replace("uint64_t at = LAST;", "").replace(
     "DataCopy(a[", "LAST\n            DataCopy(a["
 )
+GIVEN = f"""
+        uint64_t row = 5ul << 28;
+        pipe.InitBuffer(first, 160);
+        LocalTensor<int8_t> a = first.Get<int8_t>();
+        for (uint32_t i = 0; i < 5; i++) {{
+            Load(a, i, i * row);
+        }}
+        {ordered("MTE2_MTE3")}
+        DataCopy(y, a, 160);
+    }}
+    __aicore__ inline void Load(LocalTensor<int8_t>& a, uint32_t i, LAST at)
+    {{
+        DataCopy(a[i * 32], x[at], 32);
+"""
 ROWS_OF_5_GB = {
     "shape": (5, 5 << 28),
     "output": (5, 32),
@@ -251,6 +265,16 @@ FAULTS = {
     ),
     "an index outside of its array": Fault("overrun", "float last", WEIGHTS, "n / 256", "n / 512"),
     "a gather behind its source": Fault("overrun", "Gather(b", GATHERED, "n * 4", "n * 4 - 4"),
+    "distances of Copy beyond its field on the device": Fault(
+        "limit",
+        "Copy(a, a",
+        LOAD
+        + "        Muls(a, a, 2.0f, n);\n        PipeBarrier<PIPE_V>();\n"
+        + "        Copy(a, a, uint64_t(64), 1, {1, 1, LAST, LAST});"
+        + STORE,
+        "4096",
+        "8",
+    ),
     "a reduction whose work space is too small": Fault(
         "limit", "ReduceMax(", LARGEST, "n / 64 * 8", "n / 64 * 8 + 32"
     ),
@@ -269,6 +293,15 @@ FAULTS = {
         WALKED,
         "uint64_t at = narrow; narrow += row;",
         "uint64_t at = wide; wide += row;",
+        ROWS_OF_5_GB,
+        golden="x[:, :32]",
+    ),
+    "an argument that a function of the kernel's own cuts": Fault(
+        "cut",
+        "Load(a, i",
+        GIVEN,
+        "uint32_t",
+        "uint64_t",
         ROWS_OF_5_GB,
         golden="x[:, :32]",
     ),
@@ -508,6 +541,19 @@ def test_an_offset_of_32_bits_in_a_tensor_of_more_elements_is_named(tmp_path: Pa
     (one,) = found(checked(wrong), "narrow_offset")
     assert one.place.line == line_of(wrong, "DataCopy(a[")
     assert not checked(right).fails
+
+
+def test_functions_of_the_api_are_passed_as_the_documentation_declares_them(tmp_path: Path) -> None:
+    members = """
+    template <void (*F)(const LocalTensor<float>&, const LocalTensor<float>&, const int32_t&)>
+    __aicore__ inline void Apply(LocalTensor<float>& a, int32_t n)
+    {
+        F(a, a, n);
+    }
+"""
+    body = f"{LOAD}\n        Apply<Abs>(a, n);\n{STORE}"
+    folder = write_operator(tmp_path / "passed", body, golden="np.abs(x)", members=members)
+    assert not checked(folder).fails
 
 
 def test_a_cast_that_cuts_a_number_is_named_where_the_result_is_wrong(tmp_path: Path) -> None:
