@@ -17,6 +17,7 @@ from typing import Final
 import click
 
 from bot.base.git import GitError
+from bot.cli.say import say
 from ci.model.errors import EnvironmentProblem, InputError
 
 DONE: Final = 0
@@ -146,7 +147,7 @@ def _first_hour(ctx: click.Context) -> str:
 
 def complain(sentence: str) -> None:
     """Say what was wrong on stderr, on one line."""
-    click.echo(f"ascendopt: error: {' '.join(sentence.split())}", err=True)
+    say(f"ascendopt: error: {' '.join(sentence.split())}", err=True)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bot.base.language import current_language, translated
-from bot.base.text import block, code, plain, visible
+from bot.base.text import block, code, plain, printable, visible
 from bot.report.facts import (
     by,
     case_rows,
@@ -86,11 +86,20 @@ def _numbers(numbers: Sequence[int]) -> str:
     return ", ".join(str(n) for n in numbers[:6]) + (", …" if len(numbers) > 6 else "")
 
 
+def _printable(value: object) -> object:
+    """What a page shows, without what turns the words around it or steers a terminal."""
+    if not isinstance(value, str):
+        return value
+    lines = "\n".join(printable(line) for line in value.split("\n"))
+    return type(value)(lines)  # what is HTML already stays so
+
+
 def environment(*, html: bool, folder: Path = TEMPLATES) -> Environment:
     """Jinja2 with our filters; HTML is escaped always, Markdown through `plain` and `code`."""
     jinja = Environment(
         loader=FileSystemLoader(folder),
         autoescape=html,
+        finalize=_printable if html else None,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from bot.base.text import printable, visible
 from bot.cli.commands.bank_keep import COMMANDS, BankOptions
 from bot.cli.options import OrdinaryPath, build, json_option, options
+from bot.cli.say import say
 from ci.model.experience import RewindSettings, RewindStep
 from ci.model.frozen import Frozen
 from ci.model.settings import EvaluationSetup, ProposerOptions
@@ -51,18 +52,18 @@ def rewind(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -
     session = open_session(operator, build(EvaluationSetup, given))
     found = session.rewind(settings, build(ProposerOptions, given), chosen, _echo_step)
     if as_json:
-        click.echo(found.model_dump_json(indent=2))
+        say(found.model_dump_json(indent=2))
     elif found.start.outcome is not Outcome.OK:
         why = found.start.refusal.message if found.start.refusal else found.start.outcome.value
-        click.echo(f"{found.operator} itself does not pass: {visible(why)}")
+        say(f"{found.operator} itself does not pass: {visible(why)}")
     else:
         new = sum(1 for step in found.steps if step.tuple_id and not step.known)
-        click.echo(
+        say(
             f"{len(found.steps)} removals tried, {len(found.tuples)} lessons, {new} of them new,"
             f" in {chosen or default_bank()}"
         )
         if found.stopped:
-            click.echo(f"It ended early: {visible(found.stopped)}")
+            say(f"It ended early: {visible(found.stopped)}")
     ctx.exit(0 if found.start.outcome is Outcome.OK else 1)
 
 
@@ -72,7 +73,7 @@ def _echo_step(step: RewindStep) -> None:
     kept = (
         f"tuple {step.tuple_id}{' (known)' if step.known else ''}" if step.tuple_id else "nothing"
     )
-    click.echo(
+    say(
         f"[step {step.step}] {step.motif_id:<28} {effect:<16} {kept}: {visible(step.title, 80)}",
         err=True,
     )
@@ -96,15 +97,15 @@ def search(words: tuple[str, ...], as_json: bool, **given: Any) -> None:
     )
     found = open_bank(build(BankOptions, given).bank, must_exist=True).search(query, k=own.count)
     if as_json:
-        click.echo(_json_list(found))
+        say(_json_list(found))
         return
     for entry in found:
-        click.echo(
+        say(
             f"{entry.tuple.id}  {entry.score:.2f}  {visible(entry.tuple.title, 90)}\n"
             f"    {visible(entry.why, 160)}"
         )
     if not found:
-        click.echo("The bank has no tuple that answers this.")
+        say("The bank has no tuple that answers this.")
 
 
 @options(BankOptions)
@@ -115,7 +116,7 @@ def show(tuple_id: str, as_json: bool, **given: Any) -> None:
     """Show one tuple: what it teaches, what proves it, and its diff."""
     found = open_bank(build(BankOptions, given).bank, must_exist=True).get(tuple_id)
     if as_json:
-        click.echo(found.model_dump_json(indent=2))
+        say(found.model_dump_json(indent=2))
         return
     evidence = found.evidence
     kind = "simulated time" if found.fingerprint.simulated else "time"
@@ -136,10 +137,10 @@ def show(tuple_id: str, as_json: bool, **given: Any) -> None:
         ),
         ("used", f"{found.uses} times, {found.wins} wins"),
     ):
-        click.echo(f"{name:<11} {visible(value, 1000)}")
-    click.echo()
+        say(f"{name:<11} {visible(value, 1000)}")
+    say()
     for line in found.diff.splitlines():
-        click.echo(printable(line))
+        say(printable(line))
 
 
 @options(BankOptions)
@@ -149,14 +150,14 @@ def stats(as_json: bool, **given: Any) -> None:
     """Count what the bank holds."""
     found = open_bank(build(BankOptions, given).bank, must_exist=True).stats()
     if as_json:
-        click.echo(found.model_dump_json(indent=2))
+        say(found.model_dump_json(indent=2))
         return
     for name, value in found.model_dump().items():
         label = name.replace("_", " ")
         if isinstance(value, dict):
-            click.echo(f"{label}: " + (", ".join(f"{k} {n}" for k, n in value.items()) or "none"))
+            say(f"{label}: " + (", ".join(f"{k} {n}" for k, n in value.items()) or "none"))
         else:
-            click.echo(f"{label}: {value}")
+            say(f"{label}: {value}")
 
 
 def _json_list(found: list[Any]) -> str:

@@ -10,6 +10,7 @@ import click
 from pydantic import Field
 
 from bot.cli.options import OrdinaryPath, build, json_option, options
+from bot.cli.say import say
 from bot.repository.covered_operators import covered
 from ci.model.errors import InputError
 from ci.model.experience import RefreshSettings
@@ -92,7 +93,7 @@ def export_tuples(file: Path, as_json: bool, **given: Any) -> None:
     if build(ExportOptions, given).strip:
         tuples = [strip(t) for t in tuples]
     count = write(tuples, file)
-    click.echo(json.dumps({"tuples": count}) if as_json else f"{count} tuples written to {file}.")
+    say(json.dumps({"tuples": count}) if as_json else f"{count} tuples written to {file}.")
 
 
 @options(BankOptions, ImportOptions)
@@ -112,9 +113,9 @@ def import_tuples(file: Path, as_json: bool, **given: Any) -> None:
     else:
         new, known = learn(bank, file, own.operator, own.origin)
     if as_json:
-        click.echo(json.dumps({"new": new, "known": known}))
+        say(json.dumps({"new": new, "known": known}))
     else:
-        click.echo(f"{new} tuples added; {known} were known already.")
+        say(f"{new} tuples added; {known} were known already.")
 
 
 @options(BankOptions, ReembedOptions)
@@ -128,9 +129,9 @@ def reembed(as_json: bool, **given: Any) -> None:
     bank = open_bank(build(BankOptions, given).bank, must_exist=True)
     count = bank.reembed(embedder)
     if as_json:
-        click.echo(json.dumps({"tuples": count, "model": embedder.model}))
+        say(json.dumps({"tuples": count, "model": embedder.model}))
     else:
-        click.echo(f"{count} tuples embedded by {embedder.model}.")
+        say(f"{count} tuples embedded by {embedder.model}.")
 
 
 @options(BankOptions, LandscapeOptions)
@@ -147,7 +148,7 @@ def landscape(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
     own = build(LandscapeOptions, given)
     found = chart(build(BankOptions, given).bank, own.groups)
     if found is None:
-        click.echo("The bank holds fewer than three tuples; there is no map of those.", err=True)
+        say("The bank holds fewer than three tuples; there is no map of those.", err=True)
         ctx.exit(1)
         return
     try:
@@ -157,14 +158,14 @@ def landscape(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
     except OSError as problem:
         raise InputError(f"The map cannot be written: {problem}.") from problem
     if as_json:
-        click.echo(found.model_dump_json(indent=2))
+        say(found.model_dump_json(indent=2))
         return
     for group in found.groups:
-        click.echo(
+        say(
             f"{group.size:>4}  {group.name}  ({group.share:.0%} {group.category}, "
             f"{group.mean_speedup:.2f}x)"
         )
-    click.echo(f"silhouette {found.silhouette:.2f}; written to {own.html}")
+    say(f"silhouette {found.silhouette:.2f}; written to {own.html}")
 
 
 @options(
@@ -192,7 +193,7 @@ def refresh(
         lambda operator: setups[operator.place],
         build(RefreshSettings, given),
         build(ProposerOptions, given),
-        lambda text: click.echo(text, err=True),
+        lambda text: say(text, err=True),
         build(PoolOptions, given).pool,
     )
     if out is not None:
@@ -202,7 +203,7 @@ def refresh(
             (out / "refresh.json").write_text(done.model_dump_json(indent=2), encoding="utf-8")
         except OSError as problem:
             raise InputError(f"The summary cannot be written to {out}: {problem}.") from problem
-    click.echo(done.model_dump_json(indent=2) if as_json else page)
+    say(done.model_dump_json(indent=2) if as_json else page)
     ctx.exit(1 if done.failed else 0)
 
 

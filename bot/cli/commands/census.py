@@ -12,6 +12,7 @@ from rich.console import Console
 
 from bot.base.text import visible
 from bot.cli.options import OrdinaryPath, build, json_option, options
+from bot.cli.say import say
 from bot.report.census import census_markdown, missing, names, sync_words, table, tried_as_words
 from ci.model.census import ROWS, STAGE_WORDS, CensusRow, CensusSettings
 from ci.model.folder import Folder
@@ -32,7 +33,7 @@ class CensusOutput(Frozen):
 def _say(row: CensusRow, done: int, total: int) -> None:
     error = row.failures[0] if row.failures else None
     why = f"  {error.reason}: {error.message}" if error else ""
-    click.echo(
+    say(
         f"[{done:>3}/{total}] {row.category + '/' + row.name:<48} {row.judged or '-':<9}"
         f"{visible(why, 110)}",
         err=True,
@@ -60,23 +61,23 @@ def census(repository: Path, as_json: bool, **given: Any) -> None:
     (own.out / "census.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     (own.out / "census.md").write_text(census_markdown(title, rows, summary), encoding="utf-8")
     if as_json:
-        click.echo(json.dumps(data, indent=2))
+        say(json.dumps(data, indent=2))
         return
     console = Console(soft_wrap=True)
     console.print(table(summary))
     if summary.auto_sync:
-        click.echo(f"\nAutomatic synchronisation on the 910B: {sync_words(summary)}.")
+        say(f"\nAutomatic synchronisation on the 910B: {sync_words(summary)}.")
     if words := tried_as_words(summary):
-        click.echo(f"\n{words}")
-    click.echo("\nWhat is missing (an operator counts for the first thing that stops it):")
+        say(f"\n{words}")
+    say("\nWhat is missing (an operator counts for the first thing that stops it):")
     for reason in missing(summary, 12):
-        click.echo(
+        say(
             f"{len(reason.operators):>5}  {visible(reason.reason, 60):<44} "
             f"{STAGE_WORDS[reason.stage]:<20} {names(reason)}"
         )
     if len(summary.versions) > 1:
-        click.echo(
+        say(
             f"\nThe rows come from {len(summary.versions)} versions of the simulator;"
             " --again all tries every operator with this one."
         )
-    click.echo(f"\n{own.out / ROWS}, census.json and census.md hold all of it.")
+    say(f"\n{own.out / ROWS}, census.json and census.md hold all of it.")

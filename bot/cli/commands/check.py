@@ -14,6 +14,7 @@ from pydantic import Field
 from bot.base.git import Git, GitError
 from bot.cli.commands.evaluate import SarifOptions
 from bot.cli.options import OrdinaryPath, build, json_option, options
+from bot.cli.say import say
 from bot.report.findings import report_lines
 from bot.report.sarif import write_check_sarif
 from ci.model.errors import InputError
@@ -52,15 +53,15 @@ def check(ctx: click.Context, /, paths: tuple[Path, ...], as_json: bool, **given
     folders = operators_of(paths, changed)
     reports = []
     for number, folder in enumerate(folders, 1):
-        click.echo(f"[{number}/{len(folders)}] {folder}", err=True)
+        say(f"[{number}/{len(folders)}] {folder}", err=True)
         report = _checked(folder, setup, settings)
         reports.append(report)
         if not as_json:
-            click.echo("\n".join(report_lines(report, _again(folder, setup, settings))))
+            say("\n".join(report_lines(report, _again(folder, setup, settings))))
     if as_json:
-        click.echo("[" + ",".join(report.model_dump_json() for report in reports) + "]")
+        say("[" + ",".join(report.model_dump_json() for report in reports) + "]")
     elif not reports:
-        click.echo("No operator to check." if paths or own.changed_since else "Name an operator.")
+        say("No operator to check." if paths or own.changed_since else "Name an operator.")
     if (file := build(SarifOptions, given).sarif) is not None:
         write_check_sarif(reports, Git(Path.cwd()).top() or Path.cwd(), file)
     ctx.exit(1 if any(report.fails for report in reports) else 0)
@@ -110,19 +111,19 @@ def _changed_since(revision: str) -> Iterator[Path]:
 def _checked(folder: Path, setup: EvaluationSetup, settings: CheckSettings) -> CheckReport:
     """The operator's report; what cannot be checked says why."""
 
-    def say(what: str) -> None:
-        click.echo(f"  {what}", err=True)
+    def tell(what: str) -> None:
+        say(f"  {what}", err=True)
 
     try:
         if setup.workload is None and not _has_workload(folder):
-            say("deriving a workload")
+            tell("deriving a workload")
             with TemporaryDirectory() as place:
                 file = derived_for(folder, setup, Path(place))
                 derived = setup.model_copy(update={"workload": file})
-                report = open_session(folder, derived).check(settings, say)
+                report = open_session(folder, derived).check(settings, tell)
                 note = "The workload was derived; `ascendopt workload derive` writes it down."
                 return report.model_copy(update={"notes": (note, *report.notes)})
-        return open_session(folder, setup).check(settings, say)
+        return open_session(folder, setup).check(settings, tell)
     except InputError as problem:
         return CheckReport(operator=folder.name, folder=folder, unchecked=str(problem))
 

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from bot.base.secret import hide
 from bot.cli.options import OrdinaryPath, build, json_option, options
+from bot.cli.say import say
 from bot.forge.kinds import FORGES
 from bot.repository.job import Job
 from ci.model.errors import InputError
@@ -115,11 +116,11 @@ def _announce(keys: list[str], words: list[str], as_json: bool) -> None:
         with Path(output).open("a", encoding="utf-8") as file:
             file.write(f"jobs={len(keys)}\n")
     if as_json:
-        click.echo(json.dumps({"jobs": keys}))
+        say(json.dumps({"jobs": keys}))
     elif keys:
-        click.echo("\n".join(f"To do: {line}" for line in words))
+        say("\n".join(f"To do: {line}" for line in words))
     else:
-        click.echo("Nothing to do.")
+        say("Nothing to do.")
 
 
 @options(RunOptions)
@@ -153,12 +154,12 @@ def run(ctx: click.Context, /, plan: Path, out: Path, as_json: bool, **given: An
             if tip is not None and own is not None:
                 _show(refresh_bank(plan, tip, own, out, end and max(1.0, end - time.monotonic())))
     if as_json:
-        click.echo(json.dumps({"verdicts": verdicts, "problems": problems}, indent=2))
+        say(json.dumps({"verdicts": verdicts, "problems": problems}, indent=2))
     else:
         for job in jobs:
-            click.echo(f"{job.operator}: {verdicts.get(job.key, 'no result')}")
+            say(f"{job.operator}: {verdicts.get(job.key, 'no result')}")
         for line in problems:
-            click.echo(line, err=True)
+            say(line, err=True)
     ctx.exit(1 if problems else 0)
 
 
@@ -193,7 +194,7 @@ def _run_all(
 
 def _show(page: str) -> None:
     """Print a summary, and put it on the page of the CI's run where the forge has one."""
-    click.echo(page, err=True)
+    say(page, err=True)
     summary = os.environ.get("GITHUB_STEP_SUMMARY", "")
     if summary:
         with Path(summary).open("a", encoding="utf-8") as file:
@@ -265,4 +266,4 @@ def report(plan: Path, results: Path, bank: Path | None, as_json: bool, **given:
             raise InputError(f"{plan} holds jobs of another repository: {', '.join(foreign)}.")
         given_bank = bank if bank and bank.is_file() else None
         said = tell(found, jobs, results, given_bank, ci_page(os.environ))
-    click.echo(json.dumps(said) if as_json else "\n".join(said) or "Nothing to report.")
+    say(json.dumps(said) if as_json else "\n".join(said) or "Nothing to report.")

@@ -13,6 +13,7 @@ from pydantic import Field
 from bot.base.git import Git, GitError
 from bot.base.text import visible
 from bot.cli.options import OrdinaryPath, build, json_option, options
+from bot.cli.say import say
 from bot.repository.config import FILE, RepositoryConfig, config_problems, parse_config
 from bot.repository.settings import BotSettings
 from bot.repository.simulation import Decision, default_branch, default_commit, simulated
@@ -55,9 +56,9 @@ def validate(ctx: click.Context, /, file: Path, settings: bool, as_json: bool) -
         else config_problems(text, file.name)
     )
     if as_json:
-        click.echo(json.dumps({"file": str(file), "problems": problems}, indent=2))
+        say(json.dumps({"file": str(file), "problems": problems}, indent=2))
     else:
-        click.echo("\n".join(problems) or f"{file} is good.")
+        say("\n".join(problems) or f"{file} is good.")
     ctx.exit(1 if problems else 0)
 
 
@@ -68,7 +69,7 @@ def schema(settings: bool, as_json: bool) -> None:
     """Print the JSON schema, for editors."""
     model: type[Frozen] = BotSettings if settings else RepositoryConfig
     made = {"$schema": "https://json-schema.org/draft/2020-12/schema", **model.model_json_schema()}
-    click.echo(json.dumps(made, indent=None if as_json else 2))
+    say(json.dumps(made, indent=None if as_json else 2))
 
 
 @options(SimulateOptions)
@@ -99,9 +100,9 @@ def simulate(repository: Path, as_json: bool, **given: Any) -> None:
     rows = simulated(git, judge, fork, head, parse_config(git.show(judge, FILE)))
     if as_json:
         operators = [row.model_dump() for row in rows]
-        click.echo(json.dumps({"base": judge, "head": head, "operators": operators}, indent=2))
+        say(json.dumps({"base": judge, "head": head, "operators": operators}, indent=2))
     elif not rows:
-        click.echo("The change touches no kernel or tiling source: the bot does nothing.")
+        say("The change touches no kernel or tiling source: the bot does nothing.")
     else:
         echo_decisions(rows)
 
@@ -109,5 +110,5 @@ def simulate(repository: Path, as_json: bool, **given: Any) -> None:
 def echo_decisions(rows: Sequence[Decision]) -> None:
     """Print what the bot would do with each operator, and why."""
     for row in rows:
-        click.echo(f"{row.operator}: {row.decision}")
-        click.echo(f"  because of {', '.join(visible(p) for p in row.because[:5])}")
+        say(f"{row.operator}: {row.decision}")
+        say(f"  because of {', '.join(visible(p) for p in row.because[:5])}")

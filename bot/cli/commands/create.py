@@ -9,6 +9,7 @@ from pydantic import Field
 
 from bot.base.text import visible
 from bot.cli.options import build, json_option, options
+from bot.cli.say import say
 from bot.report.facts import microseconds
 from ci.model.created import Created, CreateSettings, NotTraced
 from ci.model.errors import InputError
@@ -18,25 +19,25 @@ from ci.session.create import create_operator
 
 def echo_created(created: Created) -> None:
     """What was made and how it was verified, for a person."""
-    click.echo(f"{created.operator} is in {created.folder}, and is right:")
+    say(f"{created.operator} is in {created.folder}, and is right:")
     width = max(len(c.name) for c in created.cases)
     for case in created.cases:
-        click.echo(
+        say(
             f"  {case.name:<{width}}  {microseconds(case.microseconds):>12}  {case.cores:>2} cores"
             f"  floor {microseconds(case.floor_us)}"
         )
-    click.echo(
+    say(
         f"Simulated time on {created.device}. It also passed {created.varied} cases of other"
         " shapes, dtypes and values."
     )
     if created.written_by:
-        click.echo(
+        say(
             f"{visible(created.written_by, 80)} wrote its tile program, for"
             f" {created.tokens} tokens."
         )
     for note in created.notes:
-        click.echo(f"note: {visible(note, 300)}")
-    click.echo(f"Make it faster with: ascendopt optimize {created.folder}")
+        say(f"note: {visible(note, 300)}")
+    say(f"Make it faster with: ascendopt optimize {created.folder}")
 
 
 class GoOnOptions(Frozen):
@@ -80,11 +81,11 @@ def create(ctx: click.Context, /, golden: str, as_json: bool, **given: Any) -> N
     if further and as_json:
         raise InputError("--json prints one object: run `ascendopt optimize --json` afterwards.")
     try:
-        created = create_operator(golden, settings, lambda said: click.echo(said, err=True))
+        created = create_operator(golden, settings, lambda said: say(said, err=True))
     except NotTraced as problem:
         raise InputError(f"{problem} (A model may write it: --proposer llm.)") from None
     if as_json:
-        click.echo(created.model_dump_json(indent=2))
+        say(created.model_dump_json(indent=2))
     else:
         echo_created(created)
     if further:

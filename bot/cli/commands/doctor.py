@@ -10,6 +10,7 @@ from pydantic import Field
 
 from bot.cli.doctor import examine
 from bot.cli.options import build, json_option, options
+from bot.cli.say import say
 from ci.model.frozen import Frozen
 from ci.model.settings import AscHeaders
 
@@ -41,14 +42,14 @@ def doctor(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
     own = build(DoctorOptions, given)
     report = examine(own.models, check_models=own.check_models, asc_headers=own.asc_headers)
     if as_json:
-        click.echo(report.model_dump_json(indent=2))
+        say(report.model_dump_json(indent=2))
     else:
         for check in report.checks:
             mark = {"found": "ok     ", "missing": "MISSING", "absent": "absent "}[check.state]
-            click.echo(f"{mark}  {check.name}: {check.finding}")
+            say(f"{mark}  {check.name}: {check.finding}")
             if check.mend:
-                click.echo(f"         mend: {check.mend}")
-        click.echo()
+                say(f"         mend: {check.mend}")
+        say()
         for sentence in report.follows:
-            click.echo(sentence)
+            say(sentence)
     ctx.exit(0 if report.ready else 1)

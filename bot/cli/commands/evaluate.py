@@ -10,6 +10,7 @@ from pydantic import Field
 
 from bot.base.git import Git
 from bot.cli.options import OrdinaryPath, build, json_option, options
+from bot.cli.say import say
 from bot.report.sarif import write_sarif
 from bot.repository.patch import applied, read_patch
 from ci.model.frozen import Frozen
@@ -78,7 +79,7 @@ def candidate_of(operator: Operator, patch: Path | None) -> Candidate:
 
 def announce(operator: Operator, cases: int) -> None:
     """Say on stderr what is going on: the first run on a machine takes minutes."""
-    click.echo(
+    say(
         f"Building, running and verifying {operator.name}, {cases} case{'s' * (cases != 1)}"
         " (the first run on a machine builds the simulator too).",
         err=True,
@@ -90,21 +91,21 @@ def echo_trial(trial: Trial) -> None:
     from bot.report.facts import microseconds
     from bot.report.uncertainty import ensemble_lines
 
-    click.echo(f"outcome: {trial.outcome.value}")
+    say(f"outcome: {trial.outcome.value}")
     if trial.refusal is not None:
         refusal = trial.refusal
         place = f" ({refusal.place.source})" if refusal.place.file else ""
         by = f"refused by {refusal.gate}: " if refusal.gate else ""
-        click.echo(f"  {by}{refusal.message}{place}")
+        say(f"  {by}{refusal.message}{place}")
         for line in refusal.evidence.splitlines()[:20]:
-            click.echo(f"    {line}")
+            say(f"    {line}")
         for ended in trial.cases:
-            click.echo(f"  {ended.case}: {ended.outcome.value}")
+            say(f"  {ended.case}: {ended.outcome.value}")
     for warning in trial.warnings:
         if warning.kind != "door":
-            click.echo(f"warning: {warning.message}")
+            say(f"warning: {warning.message}")
     for text in sorted({warning.text for warning in trial.warnings if warning.kind == "door"}):
-        click.echo(f"note: {text}")
+        say(f"note: {text}")
     if trial.measurement is None:
         return
     kind = "simulated time" if trial.measurement.fingerprint.simulated else "time"
@@ -113,17 +114,17 @@ def echo_trial(trial: Trial) -> None:
         spread = ""
         if case.low_us != case.high_us:
             spread = f" ({microseconds(case.low_us)} to {microseconds(case.high_us)})"
-        click.echo(
+        say(
             f"  {case.case:<{width}}  {microseconds(case.median_us):>12}{spread}"
             f"  {case.pipes.total_cycles:>10,} cycles  {case.pipes.block_dim:>2} blocks"
             f"  tiling key {case.tiling_key}"
         )
         for line in ensemble_lines(case.members_us):
-            click.echo(f"  {'':<{width}}  {line}")
+            say(f"  {'':<{width}}  {line}")
     score = microseconds(trial.measurement.score_us)
     made = trial.measurement.fingerprint
     state = f", {made.state}" if made.simulated else ""
-    click.echo(f"score: {score} {kind} on {made.device}{state}")
+    say(f"score: {score} {kind} on {made.device}{state}")
 
 
 @options(EvaluationSetup, UncertaintyOptions, PatchOptions, SarifOptions)
@@ -151,9 +152,9 @@ def evaluate(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
     if own.patch is not None and wide.uncertainty and trial.outcome is Outcome.OK:
         compared = Compared.of(session.evaluate(Candidate(), widened=True), trial)
     if as_json:
-        click.echo((compared or trial).model_dump_json(indent=2))
+        say((compared or trial).model_dump_json(indent=2))
     else:
         echo_trial(trial)
         if compared is not None:
-            click.echo(compared.text())
+            say(compared.text())
     ctx.exit(0 if trial.outcome is Outcome.OK else 1)

@@ -10,6 +10,7 @@ import click
 from bot.base.text import visible
 from bot.cli.commands.workload import say_row
 from bot.cli.options import OrdinaryPath, build, json_option, options
+from bot.cli.say import say
 from bot.setup.setup import Setup, SetupOptions, look, shown, write
 from ci.session.reading import Reading
 
@@ -39,10 +40,10 @@ def init(checkout: Path, as_json: bool, **given: Any) -> None:
     if not chosen.dry_run:
         write(checkout, found)
     if as_json:
-        click.echo(found.model_dump_json(indent=2))
+        say(found.model_dump_json(indent=2))
         return
     if chosen.dry_run:
-        click.echo(shown(checkout, found), nl=False)
+        say(shown(checkout, found), nl=False)
     _tell(found, dry_run=chosen.dry_run)
 
 
@@ -65,23 +66,23 @@ def _tell(found: Setup, *, dry_run: bool) -> None:
     from bot.cli.commands.config import echo_decisions
 
     ready = len(found.operators) - len(found.without_workload)
-    click.echo(
+    say(
         f"{found.repository} on {found.forge}, default branch {found.branch}:"
         f" {len(found.operators)} operators, {ready} with a workload."
     )
     _tell_reading(found.reading)
     for file in found.files:
         would = "would be " if dry_run and file.state in ("new", "changed") else ""
-        click.echo(f"  {file.path}: {would}{_STATES[file.state]}")
+        say(f"  {file.path}: {would}{_STATES[file.state]}")
     if found.source:
-        click.echo(f"The CI installs {found.source}.")
-    click.echo("Left to do:")
+        say(f"The CI installs {found.source}.")
+    say("Left to do:")
     for number, sentence in enumerate(found.left, 1):
-        click.echo(f"  {number}. {sentence}")
+        say(f"  {number}. {sentence}")
     if not found.commits:
         return
-    click.echo(f"For the last {found.commits} commits the bot would have done:")
+    say(f"For the last {found.commits} commits the bot would have done:")
     if found.decisions:
         echo_decisions(found.decisions)
     else:
-        click.echo("nothing: they touch no kernel or tiling source.")
+        say("nothing: they touch no kernel or tiling source.")

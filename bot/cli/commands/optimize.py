@@ -15,6 +15,7 @@ from rich.console import Console
 
 from bot.cli.commands.workload import Steps
 from bot.cli.options import OrdinaryPath, build, json_option, options
+from bot.cli.say import say
 from ci.model.folder import Folder
 from ci.model.frozen import Frozen
 from ci.model.result import Result
@@ -89,7 +90,7 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
     derived = None
     if name := without_workload(operator, setup):
         out = own.out or Path("ascendopt-out") / name
-        click.echo(f"{name} has no workload: one is derived into {out / 'workload'}.", err=True)
+        say(f"{name} has no workload: one is derived into {out / 'workload'}.", err=True)
         derived = derived_for(operator, setup, out / "workload", partial(Steps(), operator))
         setup = setup.model_copy(update={"workload": derived})
     session = open_session(
@@ -124,7 +125,7 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
     with language(checkout_language(session.operator.repository)):
         result = write_run(found, session.operator, out)
     if as_json:
-        click.echo(result.model_dump_json(indent=2))
+        say(result.model_dump_json(indent=2))
     else:
         _tell(result, out, session.operator.repository)
     found_some = result.verdict in ("improved", "unknown", "unverified")
@@ -139,7 +140,7 @@ def resumable(out: Path) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if (out / TRIALS).exists():
-            click.echo(f"The trials are in {out}. Add --resume to go on.", err=True)
+            say(f"The trials are in {out}. Add --resume to go on.", err=True)
         raise
 
 
@@ -150,18 +151,18 @@ def _tell(result: Result, out: Path, repository: Path | None) -> None:
     from bot.report.uncertainty import range_line
     from bot.report.verification import unchecked, warnings
 
-    click.echo(headline(result))
+    say(headline(result))
     if result.verdict == "improved":
         for line in (mean_times(result), range_line(result), *warnings(result)):
             if line:
-                click.echo(f"  {visible(line, 400)}")
+                say(f"  {visible(line, 400)}")
         if left := unchecked(result):
-            click.echo(f"  Not checked: {visible(' '.join(left), 400)}")
+            say(f"  Not checked: {visible(' '.join(left), 400)}")
     if result.stopped:
-        click.echo(f"The run ended early: {visible(result.stopped)} Continue it with --resume.")
+        say(f"The run ended early: {visible(result.stopped)} Continue it with --resume.")
     for name in ("best.patch", "report.html", "report.md", "result.json"):
         if (out / name).exists():
-            click.echo(f"  {name:<12} {out / name}")
+            say(f"  {name:<12} {out / name}")
     if result.verdict == "improved":
         place = f" --repository {shlex.quote(str(repository))}" if repository is not None else ""
-        click.echo(f"Submit it with: ascendopt submit {shlex.quote(str(out))}{place}")
+        say(f"Submit it with: ascendopt submit {shlex.quote(str(out))}{place}")

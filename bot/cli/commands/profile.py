@@ -12,6 +12,7 @@ from pydantic import Field
 from bot.base.text import visible
 from bot.cli.commands.evaluate import PatchOptions, announce, candidate_of, echo_trial
 from bot.cli.options import OrdinaryPath, build, json_option, options
+from bot.cli.say import say
 from ci.model.folder import Folder
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator
@@ -40,15 +41,15 @@ def _echo_pipes(pipes: PipeTime, operator: Operator) -> None:
     for pipe, cycles in sorted(pipes.busy_cycles.items(), key=lambda item: -item[1]):
         if cycles > 0:
             bar = "#" * round(30 * cycles / total)
-            click.echo(f"    {pipe:<7} {cycles:>12,.0f} cycles busy  {cycles / total:>4.0%}  {bar}")
+            say(f"    {pipe:<7} {cycles:>12,.0f} cycles busy  {cycles / total:>4.0%}  {bar}")
     waits = sorted(pipes.wait_cycles.items(), key=lambda item: -item[1])
     for pair, cycles in waits[:SHOWN]:
         who, _, whom = pair.partition("<-")
-        click.echo(f"    {who} waited {cycles:,.0f} cycles for {whom}")
+        say(f"    {who} waited {cycles:,.0f} cycles for {whom}")
     for file, line, cycles in pipes.hot_lines[:SHOWN]:
         words = visible(_source_line(operator, file, line), 70)
-        click.echo(f"    {cycles:>12,.0f} cycles at {visible(file)}:{line}  {words}")
-    click.echo(
+        say(f"    {cycles:>12,.0f} cycles at {visible(file)}:{line}  {words}")
+    say(
         f"    unified buffer {pipes.ub_peak_bytes:,} bytes, read {pipes.gm_read_bytes:,} and"
         f" written {pipes.gm_write_bytes:,} bytes of global memory,"
         f" {pipes.inserted_waits:,} waits inserted by automatic sync,"
@@ -86,7 +87,7 @@ def profile(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) 
         out = own.out or Path("ascendopt-out") / f"{session.operator.name}-profile"
         found = session.profile(candidate, out, widened=wide.given())
     if as_json:
-        click.echo(found.model_dump_json(indent=2))
+        say(found.model_dump_json(indent=2))
     else:
         _echo(found, session.operator)
     ctx.exit(0 if found.trial.outcome is Outcome.OK else 1)
@@ -98,13 +99,13 @@ def _echo(found: Profile, operator: Operator) -> None:
         return
     roofs = {one.case: one for one in found.rooflines}
     for case in found.trial.measurement.cases:
-        click.echo(f"\n  {case.case}")
+        say(f"\n  {case.case}")
         _echo_pipes(case.pipes, operator)
         if case.case in roofs:
-            click.echo(f"    {roofs[case.case].sentence()}")
-    click.echo(f"\nbottleneck: {visible(found.diagnosis.bottleneck)}")
+            say(f"    {roofs[case.case].sentence()}")
+    say(f"\nbottleneck: {visible(found.diagnosis.bottleneck)}")
     for reason in found.diagnosis.evidence:
-        click.echo(f"  {visible(reason)}")
-    click.echo(f"trace: {found.trace} (chrome://tracing or ui.perfetto.dev)")
+        say(f"  {visible(reason)}")
+    say(f"trace: {found.trace} (chrome://tracing or ui.perfetto.dev)")
     for table in found.tables:
-        click.echo(f"table: {table}")
+        say(f"table: {table}")

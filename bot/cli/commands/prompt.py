@@ -10,6 +10,7 @@ import click
 from bot.cli.commands.bank_keep import BankOptions
 from bot.cli.commands.evaluate import announce, echo_trial
 from bot.cli.options import OrdinaryPath, build, json_option, options
+from bot.cli.say import say
 from ci.model.settings import EvaluationSetup
 from ci.session import open_session
 
@@ -32,10 +33,10 @@ def prompt(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -
         echo_trial(found.trial)
         ctx.exit(1)
     if as_json:
-        click.echo(found.model_dump_json(indent=2))
+        say(found.model_dump_json(indent=2))
         return
-    click.echo(f"{found.system}\n\n{found.user}")
-    click.echo(
+    say(f"{found.system}\n\n{found.user}")
+    say(
         f"About {found.tokens:,} tokens; the first {found.stable:.0%} stay as they are from step"
         " to step.",
         err=True,

@@ -10,6 +10,7 @@ import click
 from pydantic import Field
 
 from bot.cli.options import OrdinaryPath, build, json_option, options
+from bot.cli.say import say
 from ci.model.frozen import Frozen
 
 
@@ -35,6 +36,6 @@ def record(run: Path, operator: Path, as_json: bool, **given: Any) -> None:
     own = build(RecordOptions, given)
     count = record_run(run, operator, own.out)
     if as_json:
-        click.echo(json.dumps({"answers": count, "out": str(own.out)}))
+        say(json.dumps({"answers": count, "out": str(own.out)}))
     else:
-        click.echo(f"{count} answers are in {own.out}.")
+        say(f"{count} answers are in {own.out}.")

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from bot.cli.options import OrdinaryPath, build, json_option, options
+from bot.cli.say import say
 from bot.server.merge_request import SubmitSettings, read_result
 from bot.server.merge_request import submit as submit_result
 from ci.model.errors import InputError
@@ -43,18 +44,18 @@ def submit(ctx: click.Context, /, result: Path, as_json: bool, **given: Any) -> 
         )
     forge = forge_of_checkout(settings.forge, top, settings.remote)
     if settings.dry_run:
-        forge = ReadOnlyForge(forge, tell=lambda line: click.echo(line, err=True))
+        forge = ReadOnlyForge(forge, tell=lambda line: say(line, err=True))
     try:
         with language(checkout_language(top)):
             done = submit_result(read, forge, top, settings)
     except ForgeError as problem:
         raise InputError(str(problem)) from problem
     if as_json:
-        click.echo(done.model_dump_json(indent=2))
+        say(done.model_dump_json(indent=2))
     else:
-        click.echo(done.reason)
+        say(done.reason)
         if done.merge_request is not None:
-            click.echo(f"  {done.merge_request.title}")
-            click.echo(f"  branch         {done.branch}")
-            click.echo(f"  merge request  {done.merge_request.place}")
+            say(f"  {done.merge_request.title}")
+            say(f"  branch         {done.branch}")
+            say(f"  merge request  {done.merge_request.place}")
     ctx.exit(1 if done.action == "declined" else 0)

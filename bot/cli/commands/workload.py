@@ -13,6 +13,7 @@ import click
 
 from bot.base.text import visible
 from bot.cli.options import OrdinaryPath, build, json_option, options
+from bot.cli.say import say
 from bot.report.derived import coverage_table
 from ci.model.derived import DerivedRow, DeriveSettings
 from ci.session import derive as session
@@ -29,9 +30,7 @@ def say_row(row: DerivedRow, done: int, total: int) -> None:
         f"{len(row.cases)} cases, {row.variety} combinations of dtypes and tiling key,"
         f" judged against the {row.reference}"
     )
-    click.echo(
-        f"[{done:>3}/{total}] {row.category + '/' + row.name:<48} {visible(said, 160)}", err=True
-    )
+    say(f"[{done:>3}/{total}] {row.category + '/' + row.name:<48} {visible(said, 160)}", err=True)
 
 
 class Steps:
@@ -46,10 +45,10 @@ class Steps:
         """Print a step; the operator's name before its first one."""
         if operator != self._operator:
             self._operator, self._started = operator, time.monotonic()
-            click.echo(f"{operator.name}:", err=True)
+            say(f"{operator.name}:", err=True)
         seconds = time.monotonic() - self._started
         said = textwrap.shorten(visible(step, 1000), 100, placeholder=" …")
-        click.echo(f"  {seconds:>4.0f} s  {said}", err=True)
+        say(f"  {seconds:>4.0f} s  {said}", err=True)
 
 
 def stoppable() -> None:
@@ -78,13 +77,13 @@ def derive(ctx: click.Context, /, operators: tuple[Path, ...], as_json: bool, **
     stoppable()
     rows = session.derive_workloads(operators, settings, say_row, Steps())
     if as_json:
-        click.echo(json.dumps([row.model_dump(mode="json") for row in rows], indent=2))
+        say(json.dumps([row.model_dump(mode="json") for row in rows], indent=2))
     else:
         made = sum(bool(row.cases) for row in rows)
-        click.echo(f"{made} of {len(rows)} operators have a derived workload.")
+        say(f"{made} of {len(rows)} operators have a derived workload.")
         for row in rows:
             for note in row.notes:
-                click.echo(f"  {row.name}: {visible(note, 300)}")
+                say(f"  {row.name}: {visible(note, 300)}")
     ctx.exit(0 if all(row.cases for row in rows) else 1)
 
 
@@ -95,6 +94,6 @@ def coverage(folders: tuple[Path, ...], as_json: bool) -> None:
     """Count what `derive --out` has left in each of FOLDERS, as a table in Markdown."""
     counted = session.coverage(folders)
     if as_json:
-        click.echo(json.dumps([one.model_dump(mode="json") for one in counted], indent=2))
+        say(json.dumps([one.model_dump(mode="json") for one in counted], indent=2))
         return
-    click.echo(coverage_table(counted), nl=False)
+    say(coverage_table(counted), nl=False)

@@ -7,13 +7,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
+from bot.cli.commands.optimize import _tell
+from bot.cli.say import say
+from bot.report.html import html
 from bot.report.markdown import markdown
 from bot.repository.job import Record
 from bot.server.comments.wording import concluded, history
@@ -80,13 +85,64 @@ def live(name: str, text: str) -> list[str]:
     return [*found, *(one for one in COMMENT.findall(text) if "zq" in one)]
 
 
-@pytest.mark.parametrize("field", [name for name, _ in FIELDS])
-def test_no_field_of_a_result_is_live_in_any_outlet(field: str, tmp_path: Path) -> None:
-    (tmp_path / "result.json").write_text(dict(FIELDS)[field].model_dump_json())
+class Page(HTMLParser):
+    """What a page has besides words: elements, where they lead, and what a terminal would obey."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements = Counter[str]()
+        self.links: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements[tag] += 1
+        self.links += [v or "" for k, v in attrs if k in ("href", "src", "style") or k[:2] == "on"]
+
+
+def read(field: str, folder: Path) -> Result | None:
+    """The result with the attack in a field, as a person's command reads it."""
+    (folder / "result.json").write_text(dict(FIELDS)[field].model_dump_json())
     try:
-        made = read_result(tmp_path)
+        return read_result(folder)
     except InputError as problem:
         assert "cannot be compared" in str(problem)
+        return None
+
+
+@pytest.mark.parametrize("field", [name for name, _ in FIELDS])
+def test_no_field_of_a_result_is_live_on_the_page_of_a_report(field: str, tmp_path: Path) -> None:
+    made = read(field, tmp_path)
+    if made is None:
+        return
+    text = html(made)
+    page = Page(text)
+    assert not page.elements["b"]
+    assert not page.elements["script"]
+    assert not [link for link in page.links if "zq" in link or "x.example" in link]
+    assert not re.findall(r"[\u202e\x1b]", text)
+
+
+@pytest.mark.parametrize("field", [name for name, _ in FIELDS])
+@pytest.mark.parametrize("as_json", [False, True])
+def test_no_field_of_a_result_steers_a_terminal(
+    field: str, as_json: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = read(field, tmp_path)
+    if made is None:
+        return
+    if as_json:
+        say(made.model_dump_json(indent=2))
+    else:
+        _tell(made, tmp_path, None)
+    said = capsys.readouterr().out
+    assert not re.findall(r"[\u202e\x1b]", said)
+    assert not as_json or Result.model_validate_json(said) == made
+
+
+@pytest.mark.parametrize("field", [name for name, _ in FIELDS])
+def test_no_field_of_a_result_is_live_in_any_outlet(field: str, tmp_path: Path) -> None:
+    made = read(field, tmp_path)
+    if made is None:
         return
     record = Record(job=job(), state="done", created=0.0, note=ATTACK)
     shown = {
