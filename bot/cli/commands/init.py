@@ -49,17 +49,17 @@ def init(checkout: Path, as_json: bool, **given: Any) -> None:
 
 def _tell_reading(found: Reading) -> None:
     sync = ", ".join(f"{count} {word}" for word, count in sorted(found.auto_sync.items()))
-    click.echo(
+    say(
         f"  {len(found.ours)} can be read and are for the 910B"
         + (f" (automatic synchronisation: {sync})" if sync else "")
         + f"; {len(found.others)} are for other chips only; {len(found.unread)} cannot be read."
     )
     for place, why in [*found.unread.items()][:_MOST_SHOWN]:
-        click.echo(f"    {visible(place, 80)}: {visible(why, 200)}")
+        say(f"    {visible(place, 80)}: {visible(why, 200)}")
     if len(found.unread) > _MOST_SHOWN:
-        click.echo(f"    and {len(found.unread) - _MOST_SHOWN} more")
+        say(f"    and {len(found.unread) - _MOST_SHOWN} more")
     if found.ours:
-        click.echo("  `ascendopt census .` says how far each of them gets.")
+        say("  `ascendopt census .` says how far each of them gets.")
 
 
 def _tell(found: Setup, *, dry_run: bool) -> None:
