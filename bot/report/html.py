@@ -13,7 +13,8 @@ from ci.model.result import Result
 
 def diff_lines(diff: str) -> Iterator[tuple[str, str]]:
     """(kind, line) of a unified diff; kind is file, hunk, add, del or same."""
-    for line in diff.splitlines():
+    # As git counts lines: what stands behind any other separator belongs to the line.
+    for line in diff.removesuffix("\n").split("\n") if diff else ():
         if line.startswith(("diff --git", "index ", "--- ", "+++ ")):
             kind = "file"
         elif line.startswith("@@"):

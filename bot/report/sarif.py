@@ -206,7 +206,7 @@ def _fingerprints(results: Sequence[_Found], root: Path) -> Iterator[str]:
 def _line(file: Path, number: int) -> str:
     """A source line without its blanks; '' where there is none."""
     try:
-        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = file.read_bytes().decode("utf-8", errors="replace").split("\n")
     except OSError:
         return ""
     return "".join(lines[number - 1].split()) if 0 < number <= len(lines) else ""

@@ -89,7 +89,7 @@ def _in_file(file: PatchedFile) -> Iterator[Stale]:
 
 def _at_uses(file: PatchedFile, text: str) -> Iterator[Stale]:
     """Comments with the old value of a constant where the file uses it by its name."""
-    lines = text.splitlines()
+    lines = text.split("\n")
     codes = [_code(line) for line in lines]
     for some, start, end in _changes(file):
         old, new, gone = _taken_away(some[start:end])

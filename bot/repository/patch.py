@@ -68,7 +68,7 @@ def check_patch(diff: str, allowed: Collection[str], name: str = "the patch") ->
     lines of allowed files.
     """
     # Outside hunks only: a changed source line may well begin with such words.
-    headers = "\n".join(line for line in diff.splitlines() if line[:1] not in ("+", "-", " ", "@"))
+    headers = "\n".join(line for line in diff.split("\n") if line[:1] not in ("+", "-", " ", "@"))
     forbidden = _FORBIDDEN.search(headers)
     if forbidden:
         raise InputError(

@@ -227,7 +227,7 @@ def likeness(one: str, other: str) -> float:
 
 def _changed_lines(diff: str) -> set[str]:
     found = set()
-    for line in diff.splitlines():
+    for line in diff.split("\n"):
         if line[:1] in ("+", "-") and line[:4] not in ("+++ ", "--- "):
             text = re.sub(r"\b\d\w*", "0", re.sub(r"\s+", "", line[1:]))
             found |= {line[0] + text} if text else set()

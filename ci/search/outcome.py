@@ -251,7 +251,7 @@ def _first(run: Run, operator: Operator, left: list[Trial]) -> Trial:
 
 
 def _changed_lines(operator: Operator, trial: Trial) -> int:
-    lines = repository_diff(operator, trial.candidate.files).splitlines()
+    lines = repository_diff(operator, trial.candidate.files).split("\n")
     return sum(line[:1] in ("+", "-") for line in lines)
 
 

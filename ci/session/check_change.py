@@ -57,7 +57,7 @@ def beyond(
 
 
 def _key(found: Finding, texts: Mapping[str, str]) -> Key:
-    lines = texts.get(found.place.file, "").splitlines()
+    lines = texts.get(found.place.file, "").split("\n")
     if 0 < found.place.line <= len(lines):
         return found.kind, found.place.file, " ".join(lines[found.place.line - 1].split())
     return found.kind, found.place.file, found.text.partition(":")[0]

@@ -17,13 +17,13 @@ def git_diff(before: Mapping[str, str], after: Mapping[str, str]) -> str:
         if old == new:
             continue
         parts.append(f"diff --git a/{path} b/{path}\n")
-        for line in difflib.unified_diff(_lines(old), _lines(new), f"a/{path}", f"b/{path}"):
+        for line in difflib.unified_diff(lines_of(old), lines_of(new), f"a/{path}", f"b/{path}"):
             parts.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
     return "".join(parts)
 
 
-def _lines(text: str) -> list[str]:
-    """Lines as git counts them: only a line feed ends one."""
+def lines_of(text: str) -> list[str]:
+    """The lines with their ends, as git and compilers count them: only a line feed ends one."""
     lines = text.split("\n")
     return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 
@@ -33,10 +33,12 @@ def merged(base: str, ours: str, theirs: str) -> str | None:
 
     None when the two change lines that touch. What both change alike is changed once.
     """
-    lines = _lines(base)
+    lines = lines_of(base)
     parts: list[str] = []
     last, done = -1, 0
-    for first, end, new in sorted({*_edits(lines, _lines(ours)), *_edits(lines, _lines(theirs))}):
+    for first, end, new in sorted(
+        {*_edits(lines, lines_of(ours)), *_edits(lines, lines_of(theirs))}
+    ):
         if first <= last:
             return None
         parts += [*lines[done:first], *new]
@@ -46,8 +48,8 @@ def merged(base: str, ours: str, theirs: str) -> str | None:
 
 def changes(before: str, after: str) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
     """(old lines, new lines) of each stretch that was changed, in order, wherever it stands."""
-    old = _lines(before)
-    return tuple((tuple(old[a:b]), new) for a, b, new in _edits(old, _lines(after)))
+    old = lines_of(before)
+    return tuple((tuple(old[a:b]), new) for a, b, new in _edits(old, lines_of(after)))
 
 
 def _edits(before: list[str], after: list[str]) -> list[tuple[int, int, tuple[str, ...]]]:

@@ -16,6 +16,7 @@ from pydantic import Field
 
 from ci.model.frozen import Frozen
 from ci.model.trial import Candidate
+from ci.source.source_diff import lines_of
 
 MARKER_START = "// EVOLVE-BLOCK-START"
 MARKER_END = "// EVOLVE-BLOCK-END"
@@ -173,7 +174,7 @@ class TilingTemplate(Frozen):
 
     def _frozen_parts(self, path: str) -> list[str]:
         """The stretches outside the blocks, in order; one more than there are blocks."""
-        lines = _ended(self.sources[path]).splitlines(keepends=True)
+        lines = lines_of(_ended(self.sources[path]))
         parts, done = [], 0
         for block in self.blocks:
             if block.file == path:
@@ -202,9 +203,7 @@ def _ended(text: str) -> str:
 def strip_markers(text: str) -> str:
     """The text without its marker lines."""
     kept = (
-        line
-        for line in text.splitlines(keepends=True)
-        if not line.lstrip().startswith((MARKER_START, MARKER_END))
+        line for line in lines_of(text) if not line.lstrip().startswith((MARKER_START, MARKER_END))
     )
     return "".join(kept)
 
@@ -213,7 +212,7 @@ def _mapped(
     blocks: list[tuple[int, int]], before: str, after: str
 ) -> tuple[tuple[int, int], ...] | None:
     """Where `after` has the blocks, given as lines of `before`; None for a change outside them."""
-    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    old, new = lines_of(before), lines_of(after)
     starts = list(accumulate((len(line) for line in new), initial=0))
     codes = difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
     grown = [0] * len(blocks)

@@ -139,7 +139,7 @@ def show(tuple_id: str, as_json: bool, **given: Any) -> None:
     ):
         say(f"{name:<11} {visible(value, 1000)}")
     say()
-    for line in found.diff.splitlines():
+    for line in found.diff.removesuffix("\n").split("\n"):
         say(printable(line))
 
 

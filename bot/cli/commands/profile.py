@@ -62,7 +62,7 @@ def _source_line(operator: Operator, file: str, line: int) -> str:
     """The text of one of the operator's own lines, '' for any other file."""
     if file not in (*operator.kernel_sources, *operator.host_sources):
         return ""
-    lines = operator.read(file).splitlines()
+    lines = operator.read(file).split("\n")
     return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 
 

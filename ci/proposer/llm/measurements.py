@@ -88,7 +88,7 @@ def _profile(case: CaseMeasurement, chip: Device | None) -> list[str]:
 def _costly(case: CaseMeasurement, texts: Mapping[str, str], most: int) -> list[str]:
     lines = []
     for file, line, cycles in case.pipes.hot_lines[:most]:
-        source = texts.get(file, "").splitlines()
+        source = texts.get(file, "").split("\n")
         said = source[line - 1].strip()[:100] if 0 < line <= len(source) else ""
         lines.append(f"  {cycles:.0f} cycles of core 0, {file}:{line} {said}")
     return lines

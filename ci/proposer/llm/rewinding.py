@@ -121,5 +121,5 @@ class ModelRewinder:
 def _changed_lines(before: dict[str, str], changed: dict[str, str]) -> int:
     diff = git_diff({p: before[p] for p in changed}, changed)
     return sum(
-        line[:1] in "+-" and line[:3] not in ("+++", "---") for line in diff.splitlines() if line
+        line[:1] in "+-" and line[:3] not in ("+++", "---") for line in diff.split("\n") if line
     )

@@ -20,6 +20,7 @@ from ci.model.operator import Operator
 from ci.model.regular_file import file_text
 from ci.model.trial import Trial
 from ci.source.cpp_source import Function, Source, identifiers, parse, walk
+from ci.source.source_diff import lines_of
 from ci.tiling.regions import last_name
 from ci.tiling.template import TilingTemplate
 
@@ -349,7 +350,7 @@ def _without(source: Source, spans: list[Span]) -> str:
         last = text.count("\n", 0, end) - bool(after.strip(" \t;"))
         if what == "-" or last - first + 1 >= LEAST_HIDDEN:
             gone |= dict.fromkeys(range(first, last + 1), what)
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     parts: list[str] = []
     line = 0
     while line < len(lines):

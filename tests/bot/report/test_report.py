@@ -213,6 +213,11 @@ def test_mermaid_thins_long_runs_and_keeps_the_last_point() -> None:
     assert trajectory_chart(points[:1], "time") == ""
 
 
+def test_no_part_of_an_added_line_looks_unchanged() -> None:
+    diff = "@@ -1 +1 @@\n-a\n+b\u2028 c\x0c d\r e\n"
+    assert [kind for kind, _ in diff_lines(diff)] == ["hunk", "del", "add"]
+
+
 def test_diff_lines_are_told_apart() -> None:
     diff = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n c"
     assert [kind for kind, _ in diff_lines(diff)] == [

@@ -62,6 +62,13 @@ def test_any_other_file_is_refused_by_name(path: str) -> None:
         check_patch(DIFF + OTHER.format(path), ALLOWED)
 
 
+@pytest.mark.parametrize("end", ["\r", "\u2028", "\x0c", "\x85"])
+def test_only_a_line_feed_ends_a_line_of_a_patch(end: str) -> None:
+    changed = DIFF.replace(" // compute\n", f" // compute{end}rename from a\n")
+    assert changed != DIFF
+    assert check_patch(changed, ALLOWED) == check_patch(DIFF, ALLOWED)
+
+
 @pytest.mark.parametrize(
     "header",
     [

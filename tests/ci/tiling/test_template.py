@@ -15,6 +15,13 @@ def test_markers_stand_around_the_lines_and_say_what_they_decide() -> None:
     assert lines[4] == "// EVOLVE-BLOCK-END"
 
 
+def test_a_form_feed_ahead_of_a_block_moves_it_nowhere() -> None:
+    text = TEXT.replace("one", "// one\x0c")
+    template = marked().model_copy(update={"sources": {"f.cpp": text}})
+    assert template.admits({"f.cpp": text.replace("three", "3")})
+    assert not template.admits({"f.cpp": text.replace("four", "4")})
+
+
 def test_removing_the_markers_gives_the_source_back() -> None:
     assert strip_markers(marked().marked("f.cpp", TEXT)) == TEXT
 
