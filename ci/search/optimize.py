@@ -14,6 +14,7 @@ from ci.model.settings import OptimizeSettings
 from ci.model.trial import Outcome, Trial
 from ci.proposer.base import Proposer, RunContext
 from ci.proposer.rules.proposer import rules_proposer
+from ci.proposer.sources import left_alone
 from ci.search.base import BudgetSpent, Strategy
 from ci.search.lessons import lessons
 from ci.search.outcome import conclude
@@ -66,6 +67,8 @@ def optimize(
         run.cut = cut_of(operator, task.workload)
         proposer.models.begin(RunContext(path, budget, run.upcoming, task.workload, task.device))
         run.tell("started", text=f"Optimizing {operator.name}.{_who(proposer)}")
+        if left := left_alone(operator):
+            run.note(left)
         steps = Steps(run, task, settings)
         stopped = ""
         baseline = run.measure_baseline()

@@ -18,6 +18,7 @@ from ci.model.operator import Operator
 from ci.model.result import Result, UsedTuple, Verdict, Verification
 from ci.model.trial import Fingerprint, Outcome, Refusal, Trial
 from ci.model.uncertainty import Uncertainty, uncertainty
+from ci.proposer.sources import left_alone
 from ci.search.base import BudgetSpent
 from ci.search.changes import summed
 from ci.search.run import ENSEMBLE, Run, measured
@@ -55,6 +56,7 @@ def conclude(
             found = replace(found, reason=done)
     baseline, best, spread = found.baseline, found.best, found.spread
     run.end()
+    reason = " ".join(filter(None, (found.reason, left_alone(operator))))
     before = baseline.measurement
     speedup = 1.0
     if best.number and before is not None and best.measurement is not None:
@@ -73,7 +75,7 @@ def conclude(
         seed=seed,
         settings=settings,
         verdict=found.verdict,
-        verdict_reason=found.reason,
+        verdict_reason=reason,
         baseline=baseline,
         best=best,
         speedup=speedup,

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.base.language import language
+from bot.report.sentences import local
 from ci.judge.roofline import floor, launched_on
 from ci.model.diagnosis import Diagnosis
 from ci.model.errors import InputError
@@ -87,6 +89,20 @@ def test_what_is_at_its_floor_ends_after_the_baseline_and_says_so(tmp_path: Path
     assert (result.verdict, len(result.trials), result.budget.evaluations) == ("not_improved", 1, 1)
     assert "can be more than 1.02 times as fast" in result.verdict_reason
     assert result.verdict_reason in [notice.text for notice in notices]
+
+
+@pytest.mark.parametrize("file", [HOST_FILE, KERNEL_FILE])
+def test_a_source_in_another_encoding_is_named_and_left_as_it_is(tmp_path: Path, file: str) -> None:
+    operator, notices = write(tmp_path), list[Notice]()
+    path = operator.path(file)
+    path.write_bytes("// a\n// 双缓冲\n".encode("gb18030") + path.read_bytes())
+    result = run(operator, tmp_path / "out", notices=notices)
+    said = f"Sources that are not UTF-8 text were left as they are: {file}:2."
+    assert said in [notice.text for notice in notices]
+    assert result.verdict_reason.endswith(said)
+    assert file not in result.best.candidate.files
+    with language("zh"):
+        assert local(result.verdict_reason).endswith(f"不是 UTF-8 文本的源文件保持原样：{file}:2。")
 
 
 def test_what_is_a_tenth_above_its_floor_is_searched(tmp_path: Path) -> None:
