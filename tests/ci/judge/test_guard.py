@@ -32,7 +32,7 @@ def odd_operator(folder: Path, head: str) -> Operator:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         text = OPERATOR.read(file)
         (folder / file).write_text(head + text if file == KERNEL else text)
-    return OPERATOR.model_copy(update={"root": folder})
+    return OPERATOR.model_copy(update={"root": folder, "repository": None})
 
 
 def test_every_source_unchanged_or_lightly_edited_passes() -> None:

@@ -62,7 +62,12 @@ def operator(tmp_path: Path) -> Operator:
     (tmp_path / "op_host").mkdir()
     (tmp_path / "op_host" / "t.cpp").write_text(HOST)
     sources = ("op_host/t.cpp",)
-    changed = {"root": tmp_path, "host_sources": sources, "tiling_sources": sources}
+    changed = {
+        "root": tmp_path,
+        "repository": None,
+        "host_sources": sources,
+        "tiling_sources": sources,
+    }
     return OPERATOR.model_copy(update=changed | {"tiling_functions": ("Tiling",)})
 
 

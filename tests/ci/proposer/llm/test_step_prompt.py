@@ -175,6 +175,7 @@ def _viewed(tmp_path: Path, key: int) -> str:
     operator = OPERATOR.model_copy(
         update={
             "root": tmp_path,
+            "repository": None,
             "kernel_sources": ("op_kernel/k.cpp",),
             "kernel_entry": "op_kernel/k.cpp",
             "tiling_sources": (),
