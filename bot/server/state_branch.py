@@ -37,6 +37,7 @@ from bot.repository.mirror import Commit
 from bot.server.queue import Queue, Waiting
 from bot.server.refused import PREFIX
 from ci.model.errors import InputError
+from ci.model.json_lines import json_lines
 from ci.model.regular_file import file_bytes
 from experience.bank.tuple import ExperienceTuple
 
@@ -236,13 +237,13 @@ def _together(own: str, stored: str) -> str:
     """Two banks as one; of a tuple that both have our line counts."""
     if not own or not stored or own == stored:
         return own or stored
-    known = {ExperienceTuple.model_validate_json(line).id for line in own.splitlines()}
+    known = {ExperienceTuple.model_validate_json(line).id for line in json_lines(own)}
     others = []
-    for line in stored.splitlines():
+    for line in json_lines(stored):
         with suppress(ValidationError):  # a branch that others can write
             if ExperienceTuple.model_validate_json(line).id not in known:
                 others.append(line)
-    both = "\n".join([*own.splitlines(), *others]) + "\n"
+    both = "\n".join([*json_lines(own), *others]) + "\n"
     return both if len(both) <= _LARGEST[BANK] else own
 
 
@@ -255,7 +256,7 @@ def checked_bank(file: Path) -> str:
         raise InputError(f"{file} cannot be read: {problem}.") from problem
     if len(text) > _LARGEST[BANK]:
         raise InputError(f"{file} is too large to be kept: {len(text)} characters.")
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(json_lines(text), 1):
         try:
             ExperienceTuple.model_validate_json(line)
         except ValidationError:

@@ -19,6 +19,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from ci.backend.base import Backend, Build, RunOptions
 from ci.model.errors import EnvironmentProblem, InputError, TrialFailure
 from ci.model.frozen import Frozen
+from ci.model.json_lines import json_lines
 from ci.model.launch import Array, CaseRun, Tensors, arrays
 from ci.model.operator import Operator
 from ci.model.regular_file import file_text
@@ -84,7 +85,7 @@ class ReplayBackend(Backend):
 
     def __init__(self, recording: Path) -> None:
         try:
-            lines = file_text(recording, most_bytes=MOST_RECORDED_BYTES).splitlines()
+            lines = json_lines(file_text(recording, most_bytes=MOST_RECORDED_BYTES))
         except OSError as problem:
             raise InputError(f"The recording {recording} cannot be read: {problem}.") from problem
         self._file = recording

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 from pydantic import ValidationError
 
 from ci.model.frozen import Frozen
+from ci.model.json_lines import json_lines
 
 Row = TypeVar("Row", bound=Frozen)
 Key = TypeVar("Key", bound=Hashable)
@@ -31,7 +32,7 @@ class RowFile(Generic[Key, Row]):
             return
         text = path.read_text(encoding="utf-8", errors="replace")
         self._torn = not text.endswith("\n") and text != ""
-        for line in text.splitlines():
+        for line in json_lines(text):
             try:
                 row = kind.model_validate_json(line)
             except ValidationError:

@@ -22,6 +22,7 @@ import duckdb
 from pydantic import ValidationError
 
 from ci.model.errors import InputError, worded
+from ci.model.json_lines import json_lines
 from ci.model.regular_file import file_bytes
 from experience.bank.bank import Bank
 from experience.bank.store import File
@@ -99,7 +100,7 @@ def import_lines(bank: Bank, path: Path) -> tuple[int, int]:
         text = file_bytes(path, most_bytes=MOST_BYTES).decode("utf-8")
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(f"Cannot read tuples from {path}: {problem}.") from problem
-    return _import(bank, text.splitlines(), path, "line")
+    return _import(bank, json_lines(text), path, "line")
 
 
 def export_parquet(tuples: Iterable[ExperienceTuple], path: Path) -> int:

@@ -19,6 +19,7 @@ from pydantic import Field, ValidationError
 
 from ci.model.errors import InputError, worded
 from ci.model.frozen import Frozen
+from ci.model.json_lines import json_lines
 from ci.model.operator import Operator
 from ci.model.regular_file import file_text
 from ci.model.trial import Trial
@@ -117,7 +118,7 @@ def write_recording(path: Path, head: Head, answers: list[Answer]) -> None:
 def read_recording(path: Path) -> tuple[Head, list[Call]]:
     """What a recording was made of, and its answers as calls. Raises InputError."""
     try:
-        first, *rest = file_text(path).splitlines()
+        first, *rest = json_lines(file_text(path))
         head = Head.model_validate(json.loads(first))
         answers = [Answer.model_validate_json(line) for line in rest if line.strip()]
     except ValidationError as problem:

@@ -22,6 +22,12 @@ def test_the_latest_row_of_a_key_is_found_again(tmp_path: Path) -> None:
     assert len(path.read_text().splitlines()) == 2
 
 
+def test_a_row_may_hold_what_separates_lines_elsewhere(tmp_path: Path) -> None:
+    row = Named(name="a\x85b\u2028c\u2029d")
+    rows_at(tmp_path / "rows.jsonl").add(row)
+    assert rows_at(tmp_path / "rows.jsonl").rows == {row.name: row}
+
+
 def test_half_a_line_and_lines_of_another_kind_are_left_out_and_none_is_lost_behind_them(
     tmp_path: Path,
 ) -> None:

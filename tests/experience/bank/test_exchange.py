@@ -23,7 +23,8 @@ from tests.experience.make import make_tuple
 
 def test_an_exported_bank_imports_into_an_equal_bank(tmp_path: Path) -> None:
     one, two = Bank(tmp_path / "one.duckdb"), Bank(tmp_path / "two.duckdb")
-    one.add_all([make_tuple(n) for n in range(5)])
+    odd = make_tuple(3, description="what ends a line elsewhere: \x85 \u2028 \u2029")
+    one.add_all([*(make_tuple(n) for n in (0, 1, 2, 4)), odd])
     one.credit([make_tuple(1).id], won=True)
     assert export_lines(one.all(), tmp_path / "tuples.jsonl") == 5
     assert import_lines(two, tmp_path / "tuples.jsonl") == (5, 0)
