@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import prod
 
+from ci.derive.accepted_cases import MOST_ELEMENTS
 from ci.derive.case_selection import Option, inputs_of
 from ci.derive.runner import Failed
 from ci.model.dtypes import BY_NAME
@@ -20,9 +21,9 @@ _UNWRITTEN = re.compile(
 )
 
 _LONGER = 64
+"""How many times longer an axis is made: a tile has no more rows, mostly."""
 _LONG = 64
 """Length of a first axis that is not made longer."""
-_MOST_ELEMENTS = 1 << 22
 
 Mended = tuple[Workload, Option, str]
 """The frame, the case, and what a reader should know; '' when nothing."""
@@ -92,7 +93,7 @@ def _longer(option: Option) -> Option | None:
     kernel that takes whole tiles leaves a small case alone. None where it is long already."""
     tensors = [t for t in inputs_of(option.taken.case) if t.present and t.shape]
     first = tensors[0].shape[0] if tensors else _LONG
-    if first >= _LONG or sum(prod(t.shape) for t in tensors) * _LONGER > _MOST_ELEMENTS:
+    if first >= _LONG or sum(prod(t.shape) for t in tensors) * _LONGER > MOST_ELEMENTS:
         return None
 
     def longer(entry: Entry) -> Entry:

@@ -42,7 +42,7 @@ def reading(repository: Path) -> Reading:
     for place in (p for f in operator_folders(top) if not is_shared(f) for p in places_in(f)):
         name = place.relative_to(top).as_posix()
         try:
-            operator = load_operator(place)
+            operator = load_operator(place, top)
         except InputError as problem:
             unread[name] = str(problem)
             continue

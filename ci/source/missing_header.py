@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from ci.model.build_setting import CONFIG_FILE
 from ci.model.operator import Operator
+from ci.model.regular_file import file_text
 from ci.source.build.evaluation import tree_of
 
 _MISSING = re.compile(r"([\w./+-]+): No such file or directory")
@@ -43,7 +44,7 @@ def _empty_submodules(top: Path) -> list[str]:
     listed = top / ".gitmodules"
     if listed.is_symlink() or not listed.is_file():
         return []
-    paths = _MODULE.findall(listed.read_text(encoding="utf-8", errors="replace"))
+    paths = _MODULE.findall(file_text(listed, top))
     return [p for p in paths if ".." not in p and not _holds_something(top / p)]
 
 

@@ -203,7 +203,7 @@ def _asked(calls: Iterable[Call], top: Path) -> dict[Path, str]:
 def _of_targets(said: Evaluation, tree: Tree, begins: str, root: Path) -> dict[Path, str]:
     """Include folders of the targets that take the operator's host sources, and which does, without
     those that only other operators asked for: a target that many share collects what each wants."""
-    ours = root.relative_to(tree.top).as_posix() + "/" + HOST + "/"
+    ours = f"{tree.inside(root)}{HOST}/"
     found: dict[str, str] = {}
     for target in said.targets:
         mine = [source for source in target.sources if source.startswith(ours)]

@@ -12,6 +12,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from ci.model.build_setting import CONFIG_FILE, BuildSetting
+from ci.model.regular_file import file_bytes
 from ci.model.yaml_model import read_model
 
 
@@ -28,7 +29,7 @@ def build_setting(top: Path, folder: str) -> BuildSetting:
     Raises InputError with file, line and key of a mistake.
     """
     path = top / CONFIG_FILE
-    text = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+    text = file_bytes(path, top) if path.is_file() and not path.is_symlink() else b""
     fitting = [one for one in _settings(text) if one.holds_for(folder)]
     said = [one.auto_sync for one in fitting if one.auto_sync is not None]
     return BuildSetting(
