@@ -132,9 +132,8 @@ def check_sandbox(level: str = "") -> Check:
     try:
         level = level or facts.sandbox_level()
     except EnvironmentProblem as problem:
-        return Check(
-            name="sandbox", state="missing", finding=str(problem), mend=f"unset {SANDBOX_VARIABLE}"
-        )
+        mend = check_compiler().mend or f"unset {SANDBOX_VARIABLE}"
+        return Check(name="sandbox", state="missing", finding=str(problem), mend=mend)
     finding = f"{level}: {SANDBOX[level]}"
     if os.environ.get(SANDBOX_VARIABLE) == level:
         state: Literal["found", "absent"] = "absent" if level == "limits" else "found"

@@ -63,17 +63,20 @@ class BuildCache:
 
         `kind` is a plain word, part of the path. One builder works at a time for one key, the
         others wait and find its entry. What `make` raises passes on and leaves no entry.
+        Raises EnvironmentProblem where nothing can be kept.
         """
         place = self.root / kind / key
         if place.is_dir():
             with suppress(OSError):
                 os.utime(place)
             return place
-        place.parent.mkdir(parents=True, exist_ok=True)
+        with self._writing():
+            place.parent.mkdir(parents=True, exist_ok=True)
         with self._lock(kind, key):
             if place.is_dir():
                 return place
-            private = Path(tempfile.mkdtemp(prefix=f".{key[:12]}.", dir=place.parent))
+            with self._writing():
+                private = Path(tempfile.mkdtemp(prefix=f".{key[:12]}.", dir=place.parent))
             try:
                 make(private)
                 private.chmod(0o755)
@@ -110,21 +113,28 @@ class BuildCache:
         with suppress(OSError):
             if time.time() - stamp.stat().st_mtime < HOUR_SECONDS:
                 return
-        try:
+        with self._writing():
             self.root.mkdir(parents=True, exist_ok=True)
             stamp.touch()
+        self.trim()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as problem:
             raise EnvironmentProblem(
                 f"What is built is kept in {self.root}, which cannot be written"
                 f" ({problem.strerror}); set XDG_CACHE_HOME to a folder of your own."
             ) from problem
-        self.trim()
 
     @contextmanager
     def _lock(self, kind: str, key: str) -> Iterator[None]:
         """Held by one builder of the key, in this process or another; freed when it dies."""
         locks = self.root / "locks"
-        locks.mkdir(parents=True, exist_ok=True)
-        with (locks / f"{kind}-{key[:4]}").open("a") as handle:
+        with self._writing():
+            locks.mkdir(parents=True, exist_ok=True)
+            handle = (locks / f"{kind}-{key[:4]}").open("a")
+        with handle:
             fcntl.flock(handle, fcntl.LOCK_EX)
             yield

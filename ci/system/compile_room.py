@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from ci.system.compiler import COMPILE_LIMITS, compile_command, demand_compiled
+from ci.system.candidate_compiler import COMPILE_LIMITS, compile_command, demand_compiled
 from ci.system.ledger import booked
 from ci.system.sandbox import nothing, run
 from ci.system.waiting import Room, Waiting

@@ -24,7 +24,6 @@ import selectors
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -35,9 +34,10 @@ from typing import IO, Literal, TypeAlias, get_args
 from ci.model.environment import SANDBOX_VARIABLE
 from ci.model.errors import EnvironmentProblem
 from ci.system.sandbox_bubblewrap import bubblewrap_command
+from ci.system.sandbox_child import child_command
 from ci.system.sandbox_filter import syscall_filter
 from ci.system.scratch import scratch
-from ci.system.view import DEVICES, Readable, View
+from ci.system.view import Readable, View
 
 Level: TypeAlias = Literal["bubblewrap", "landlock", "limits"]
 
@@ -143,7 +143,8 @@ def run(
     other: these see /proc and /sys too, and no system-call filter stops their sockets. In
     bubblewrap these lead nowhere, as there is no network; at the other levels they do.
     `meanwhile` is called once the program is on its way; its output waits until that is done.
-    Raises nothing for what the program does; that is in the answer.
+    Raises EnvironmentProblem where the sandbox itself cannot be built; nothing for what the program
+    does, which is in the answer.
     """
     chosen = level or sandbox_level()
     if chosen == "bubblewrap":
@@ -196,15 +197,8 @@ def start_confined(
     """The program without namespaces; `own_tmp` is the folder for its temporary files."""
     may_spawn = limits.processes > 1
     view = View.of(readable, writable, devices)
-    program = "" if devices is not None else syscall_filter(may_spawn=may_spawn).hex()
-    paths = (
-        *(f"={path}" for path in (*DEVICES, *view.readable)),
-        *(f"/{path}" for path in view.listed),
-        *(f"+{path}" for path in (own_tmp, "/dev/null", *view.writable, *(view.devices or ()))),
-    )
-    child = str(Path(__file__).with_name("sandbox_child.py"))
-    python = (sys.executable, "-I", "-S", child)
-    command = [*_prlimit(limits), *python, program, level, *paths, "--", *argv]
+    program = b"" if devices is not None else syscall_filter(may_spawn=may_spawn)
+    command = [*_prlimit(limits), *child_command(view, level, own_tmp, program), *argv]
     return _spawn(command, cwd, own_tmp=own_tmp, quiet=quiet)
 
 

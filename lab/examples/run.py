@@ -23,7 +23,7 @@ from ci.model.frozen import Frozen
 from ci.model.launch import Array, Tensors
 from ci.simulator.toolchain import Toolchain
 from ci.source.golden import library_folders, python_folders
-from ci.system.compiler import compile_candidate
+from ci.system.candidate_compiler import compile_candidate
 from ci.system.sandbox import Completed, Limits, run
 from ci.system.scratch import scratch_on_disk
 from lab.examples.kernel import read_asked, run_kernel

@@ -31,7 +31,7 @@ from ci.model.operator import Operator
 from ci.model.trial import Fingerprint, Outcome
 from ci.model.workload import Workload, WorkloadCase
 from ci.simulator.launch import read_outputs
-from ci.system.compiler import COMPILE_LIMITS, compile_evidence
+from ci.system.candidate_compiler import COMPILE_LIMITS, compile_evidence
 from ci.system.sandbox import run
 from rules.devices import load_device
 

@@ -36,7 +36,7 @@ from ci.model.trial import Outcome
 from ci.model.workload import Workload, WorkloadCase
 from ci.simulator.launch import read_outputs
 from ci.simulator.toolchain import Toolchain
-from ci.system.compiler import COMPILE_LIMITS, compile_evidence
+from ci.system.candidate_compiler import COMPILE_LIMITS, compile_evidence
 from ci.system.sandbox import run
 from rules.architectures import Architecture
 

@@ -23,7 +23,7 @@ from ci.model.errors import EnvironmentProblem, InputError, TrialFailure
 from ci.model.operator import Operator
 from ci.model.trial import Outcome, Refusal
 from ci.system.cache import BuildCache, digest
-from ci.system.compiler import compile_evidence
+from ci.system.candidate_compiler import compile_evidence
 from ci.system.sandbox import Limits, run
 
 KIND: Final = "cann-packages"

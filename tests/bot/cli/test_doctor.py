@@ -22,6 +22,7 @@ from bot.cli.doctor import (
 )
 from bot.cli.main import run
 from ci.model.environment import SANDBOX_VARIABLE
+from ci.system import sandbox, sandbox_child
 from ci.system.compiler import compiler, compiler_version
 from tests.ci.backend.cann.standin.toolkit import install_npu_smi
 from tests.places import HEADER_TREE
@@ -83,6 +84,17 @@ def test_an_old_python_is_named() -> None:
 def test_a_needed_program_is_missing_and_an_optional_one_absent(bare_path: Path) -> None:
     assert check_program("nm", "binutils", "no symbols", needed=True).state == "missing"
     assert check_program("bwrap", "bubblewrap", "limits", needed=False).state == "absent"
+
+
+def test_a_sandbox_that_lacks_the_compiler_says_what_to_install(
+    bare_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SANDBOX_VARIABLE, "limits")
+    for known in (sandbox._works_here, sandbox_child._key):
+        known.cache_clear()
+    found = check_sandbox()
+    assert (found.state, found.mend) == ("missing", "apt-get install -y g++")
+    assert "g++, which is not installed" in found.finding
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,8 @@ import pytest
 
 from ci.model.errors import EnvironmentProblem, TrialFailure
 from ci.model.trial import Outcome
-from ci.system.compiler import (
-    DETAIL_LINES,
-    compile_candidate,
-    compile_evidence,
-    compile_trusted,
-    compiler,
-    compiler_version,
-)
+from ci.system.candidate_compiler import compile_candidate, compile_evidence
+from ci.system.compiler import DETAIL_LINES, compile_trusted, compiler, compiler_version
 from ci.system.sandbox import Completed, sandbox_level
 
 pytestmark = pytest.mark.every_level

@@ -11,7 +11,7 @@ import pytest
 from ci.model.environment import SANDBOX_VARIABLE
 from ci.model.errors import EnvironmentProblem, TrialFailure
 from ci.system import sandbox
-from ci.system.compiler import compile_candidate
+from ci.system.candidate_compiler import compile_candidate
 from ci.system.sandbox import (
     OUTPUT_BYTES,
     Completed,
