@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TypeAlias, Unpack
 
@@ -90,6 +90,8 @@ class SimulatorBackend(Backend):
             seconds=launch_seconds, memory_bytes=LAUNCH_BYTES, processes=1, file_bytes=2 << 30
         )
         self._expected: list[_Rooms] = []
+        self.members = cache(partial(members_of, self.device))
+        """Members by ensemble and state; worked out once, as they take longer than a launch."""
 
     def on(self, device: str) -> SimulatorBackend:
         """The same on another chip of the simulator."""
@@ -335,7 +337,7 @@ class SimulatorBuild(TiledBuild):
             constants = {**constants, **{name: constants[name] * 32 for name in OWN_LIMITS}}
         limits, ensemble = self._backend.limits, how.get("ensemble")
         if ensemble is not None:
-            spec = replace(spec, members=members_of(self.device, ensemble, state))
+            spec = replace(spec, members=self._backend.members(ensemble, state))
             most = MEMBERS_SECONDS if ensemble.ranges else STATES_FACTOR * limits.seconds
             limits = replace(limits, seconds=most)
         room = self._backend.take_room((case.name, seed), inputs)

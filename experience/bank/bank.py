@@ -83,16 +83,17 @@ class Bank:
         """Store tuples in one transaction; how many of them were new."""
         if not tuples:
             return 0
+        tuples = [*{t.id: t for t in reversed(tuples)}.values()][::-1]  # the first of each id
         vectors = self._embed(tuples)  # before the transaction: an endpoint may take its time
 
         def insert(db: duckdb.DuckDBPyConnection) -> int:
             self._check_model(db, vectors.shape[1])
-            new = [
-                (t, vector)
-                for t, vector in zip(tuples, vectors, strict=True)
-                if store.insert(db, t)
-            ]
-            store.keep_vectors(db, self.embedder.model, [(t.id, v.tolist()) for t, v in new])
+            new = store.insert(db, tuples)
+            store.keep_vectors(
+                db,
+                self.embedder.model,
+                [(t.id, v.tolist()) for t, v in zip(tuples, vectors, strict=True) if t.id in new],
+            )
             if new:
                 store.touch(db)
             return len(new)

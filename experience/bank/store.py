@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
@@ -29,10 +29,7 @@ _SCHEMA = Path(__file__).with_name("schema.sql")
 _CHANGING = ("status", "retired_because", "checked", "uses", "wins")
 _COLUMNS = [f for f in ExperienceTuple.model_fields if f not in _CHANGING]
 _JSON = ("evidence", "fingerprint", "slow", "fast")
-_INSERT = (
-    f"INSERT INTO tuples ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' for _ in _COLUMNS)}) "
-    "ON CONFLICT DO NOTHING RETURNING id"
-)
+_AT_ONCE = 100  # rows a statement: each statement costs what some ten rows do
 _STANDING = (
     "(SELECT tuple_id, arg_max(status, noted) AS status, arg_max(reason, noted) AS reason, "
     "max(checked) AS checked FROM standings GROUP BY tuple_id)"
@@ -212,29 +209,45 @@ def note_model(db: Connection, name: str, dimensions: int) -> None:
         db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", [key, value])
 
 
-def insert(db: Connection, new: ExperienceTuple) -> bool:
-    """Store a tuple's row; False when an equal one is there already."""
-    if not db.execute(_INSERT, _row(new)).fetchall():
-        return False
-    if new.status != "verified" or new.checked:
-        stand(db, [(new.id, new.status, new.retired_because, new.checked)])
-    return True
+def insert(db: Connection, tuples: Sequence[ExperienceTuple]) -> set[str]:
+    """Store the tuples' rows; the ids of those of which there was no equal one."""
+    new: set[str] = set()
+    columns = f"tuples ({', '.join(_COLUMNS)})"
+    for rows in _batches([_row(one) for one in tuples]):
+        added = _insert(db, columns, rows, "ON CONFLICT DO NOTHING RETURNING id").fetchall()
+        new.update(i for (i,) in added)
+    stand(db, [(t.id, t.status, t.retired_because, t.checked) for t in tuples
+               if t.id in new and (t.status != "verified" or t.checked)])  # fmt: skip
+    return new
 
 
 def keep_vectors(db: Connection, name: str, rows: Sequence[tuple[str, Sequence[float]]]) -> None:
     """Store vectors by tuple id."""
-    if rows:
-        db.executemany(
-            "INSERT INTO embeddings (tuple_id, model, vector) VALUES (?, ?, ?)",
-            [(i, name, list(v)) for i, v in rows],
-        )
+    for some in _batches([(i, name, list(v)) for i, v in rows]):
+        _insert(db, "embeddings (tuple_id, model, vector)", some)
 
 
-def stand(db: Connection, news: Iterable[tuple[str, str, str, datetime | None]]) -> None:
+def _insert(
+    db: Connection, table: str, rows: Sequence[Sequence[object]], then: str = ""
+) -> Connection:
+    places = f"({', '.join('?' for _ in rows[0])})"
+    values = ", ".join(places for _ in rows)
+    return db.execute(
+        f"INSERT INTO {table} VALUES {values} {then}", [v for row in rows for v in row]
+    )
+
+
+def _batches(rows: Sequence[_T]) -> Iterator[Sequence[_T]]:
+    for first in range(0, len(rows), _AT_ONCE):
+        yield rows[first : first + _AT_ONCE]
+
+
+def stand(db: Connection, news: Sequence[tuple[str, str, str, datetime | None]]) -> None:
     """Append standings; the last of a tuple counts."""
     noted = touch(db)
-    rows = [(i, s, why, naive(when) if when else None, noted) for i, s, why, when in news]
-    db.executemany("INSERT INTO standings VALUES (?, ?, ?, ?, ?)", rows)
+    for some in _batches(news):
+        rows = [(i, s, why, naive(when) if when else None, noted) for i, s, why, when in some]
+        _insert(db, "standings", rows)
 
 
 def credits(db: Connection) -> dict[str, tuple[int, int]]:

@@ -14,7 +14,7 @@ import hashlib
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
-from fnmatch import fnmatchcase
+from fnmatch import filter as matching
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -57,7 +57,7 @@ class Device(Frozen):
 
     def named(self, pattern: str) -> list[str]:
         """The constants that a name or a pattern with `*` means."""
-        return [name for name in self.constants if fnmatchcase(name, pattern)]
+        return [pattern] if pattern in self.constants else matching(self.constants, pattern)
 
     def number(self, name: str) -> float:
         """A constant by its dotted name. Raises InputError naming what the file lacks."""

@@ -15,7 +15,7 @@ import importlib.util
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from pathlib import Path, PurePosixPath
@@ -135,12 +135,7 @@ def tree_of(top: Path) -> Tree:
 
 @lru_cache(maxsize=8)
 def _tree(top: Path, _state: str) -> Tree:
-    found: list[str] = []
-    for folder, below, names in os.walk(top):
-        below[:] = sorted(n for n in below if not n.startswith(".") and n != "node_modules")
-        inside = Path(folder).relative_to(top).as_posix()
-        files = [n for n in sorted(names) if _is_file(Path(folder) / n, top)]
-        found += [n if inside == "." else f"{inside}/{n}" for n in files]
+    found = [*_files(top)]
     parts: list[str | bytes] = []
     for path in found:
         if _is_listing(path):
@@ -150,12 +145,32 @@ def _tree(top: Path, _state: str) -> Tree:
     return Tree(top, tuple(found), digest(parts))
 
 
-def _is_file(path: Path, top: Path) -> bool:
-    """Whether there is an ordinary file, be it by a link that stays in the tree."""
-    if path.is_symlink():
-        path = Path(os.path.realpath(path))
-        return path.is_relative_to(top) and path.is_file()
-    return path.is_file()
+def _files(top: Path) -> Iterator[str]:
+    """Files of each folder by name, then those of the folders in it."""
+    left = [""]
+    while left:
+        inside = left.pop()
+        try:
+            with os.scandir(top / inside) as listed:
+                entries = sorted(listed, key=lambda entry: entry.name)
+        except OSError:
+            continue
+        below = []
+        for entry in entries:
+            name = entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if not name.startswith(".") and name != "node_modules":
+                    below.append(f"{inside}{name}/")
+            elif entry.is_file(follow_symlinks=False) or (
+                entry.is_symlink() and _leads_to_a_file_of(top, Path(entry.path))
+            ):
+                yield inside + name
+        left += reversed(below)
+
+
+def _leads_to_a_file_of(top: Path, link: Path) -> bool:
+    place = Path(os.path.realpath(link))
+    return place.is_relative_to(top) and place.is_file()
 
 
 def _state(top: Path) -> str:
@@ -169,10 +184,10 @@ def _state(top: Path) -> str:
         git = (top / named).resolve()
     try:
         ages = [(git / name).stat().st_mtime_ns for name in ("index", "HEAD")]
-        ages.append((top / "CMakeLists.txt").stat().st_mtime_ns)
     except OSError:
         return os.urandom(8).hex()
-    return str(ages)
+    first = top / "CMakeLists.txt"
+    return str([*ages, first.stat().st_mtime_ns if first.is_file() else 0])
 
 
 def _bytes(path: Path) -> bytes:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats.qmc import LatinHypercube
 
 from ci.model.ensemble import ensemble, is_joint
+from ci.simulator import ensemble as ensembles
 from ci.simulator.ensemble import DRAWS, members_of, states
 from rules.devices import load_device
 from tests.ci.simulator.machine_harness import MachineHarness
@@ -129,3 +131,11 @@ def test_a_dirty_cache_slows_loads_and_stores_as_long_as_the_memory_is_busy(
     assert found["clean"] <= found["dirty"]
     if count == 16:
         assert 1.3 * found["clean"] < found["dirty"] < 4 * found["clean"]
+
+
+@pytest.mark.parametrize("dimensions", [1, 7, 40])
+def test_draws_are_those_of_scipy(dimensions: int) -> None:
+    random = np.random.default_rng(1)
+    assert np.array_equal(
+        ensembles._sample(dimensions), LatinHypercube(dimensions, rng=random).random(DRAWS)
+    )
