@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -94,6 +95,7 @@ def _printable(value: object) -> object:
     return type(value)(lines)  # what is HTML already stays so
 
 
+@cache  # a page is laid out in a tenth of the time that its template takes to compile
 def environment(*, html: bool, folder: Path = TEMPLATES) -> Environment:
     """Jinja2 with our filters; HTML is escaped always, Markdown through `plain` and `code`."""
     jinja = Environment(
