@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bot.forge.base import Forge
@@ -25,6 +25,12 @@ class Connection:
     """Name in the spelling of the settings: jobs and facts carry this one and no other."""
     forge: Forge
     mirror: Mirror
+    tips: dict[str, str] | None = None
+    """Heads of default branches that were seen by now, where these are to stay; see `steady`."""
+
+    def steady(self) -> Connection:
+        """The same for one short piece of work: it fetches the default branch once."""
+        return replace(self, tips={})
 
     @property
     def here(self) -> tuple[str, str]:
@@ -34,7 +40,11 @@ class Connection:
     def tip(self) -> str:
         """Head commit of the default branch, fetched: what configures and judges."""
         branch = self.forge.repository().default_branch
-        return self.mirror.fetch(self.forge, f"refs/heads/{branch}")
+        if self.tips is None:
+            return self.mirror.fetch(self.forge, f"refs/heads/{branch}")
+        if branch not in self.tips:
+            self.tips[branch] = self.mirror.fetch(self.forge, f"refs/heads/{branch}")
+        return self.tips[branch]
 
     def config(self, commit: str) -> RepositoryConfig:
         """The configuration at a commit; raises InputError when it is broken."""

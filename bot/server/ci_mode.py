@@ -74,11 +74,12 @@ def plan_event(event: Event, connection: Connection, out: Path) -> list[Job]:
     now = time.time()
 
     def step(queue: Queue, state: StateBranch) -> _Step:
-        polled = queue.fact(f"polled {connection.name} {connection.repository}")
+        here = connection.steady()
+        polled = queue.fact(f"polled {here.name} {here.repository}")
         # From now on nothing is missed.
-        problems = [] if polled else _tried(lambda: poll(connection, queue, now))
+        problems = [] if polled else _tried(lambda: poll(here, queue, now))
         queue.receive(event, now)
-        made = _step(connection, queue, state, now)
+        made = _step(here, queue, state, now)
         return made._replace(problems=[*problems, *made.problems])
 
     return _planned(connection, step, out)
@@ -90,13 +91,14 @@ def plan_follow_up(connection: Connection, out: Path) -> list[Job]:
     now = time.time()
 
     def step(queue: Queue, state: StateBranch) -> _Step:
+        here = connection.steady()
         problems = [
-            *_tried(lambda: poll(connection, queue, now)),
-            *_tried(lambda: _look(connection, queue, state, now)),
+            *_tried(lambda: poll(here, queue, now)),
+            *_tried(lambda: _look(here, queue, state, now)),
         ]
-        made, tips = _step(connection, queue, state, now), list[str]()
-        update_dashboard(connection, queue, now)
-        problems += _tried(lambda: tips.append(_to_refresh(connection, queue, now)))
+        made, tips = _step(here, queue, state, now), list[str]()
+        update_dashboard(here, queue, now)
+        problems += _tried(lambda: tips.append(_to_refresh(here, queue, now)))
         return made._replace(tip="".join(tips), problems=[*problems, *made.problems])
 
     return _planned(connection, step, out)
