@@ -165,6 +165,11 @@ class Record(Frozen):
     not_before: float = Field(default=0.0, description="Unix time before which it is not tried.")
 
     @property
+    def stopped(self) -> bool:
+        """Whether it was cancelled; its worker may not have stopped yet."""
+        return self.state == "cancelled" or (self.state == "running" and self.cancel)
+
+    @property
     def tries(self) -> int:
         """Attempts that count: an outage of the forge takes none of the job's."""
         return self.attempts - self.outages
