@@ -36,7 +36,10 @@ class Job(Frozen):
     """Everything that a run needs; data only, so that a job file can cross into a job without
     tokens."""
 
-    key: str = Field(description="Equal for equal work: see `job_key`. Names the run.")
+    key: str = Field(
+        pattern=r"^[0-9A-Za-z_-]{1,64}$",
+        description="Equal for equal work: see `job_key`. Names the run and its folder.",
+    )
     kind: Literal["optimize", "verify", "create", "measure", "check"] = Field(
         default="optimize",
         description="verify: measure a proposed patch again on a moved base; create: make an"

@@ -65,6 +65,17 @@ def test_what_is_no_record_is_left_out(ci: Ci, text: str) -> None:
     assert set(ci.records()) == {job.key}
 
 
+@pytest.mark.parametrize("key", ["../../../outside", "/outside", ".", "a\nb", "", "x" * 65])
+def test_a_key_that_is_no_name_of_a_folder_is_left_out(ci: Ci, key: str) -> None:
+    """A run's folder is named so: its files are read, written and taken away."""
+    _, job = asked(ci)
+    record = json.loads(ci.records()[job.key].model_dump_json())
+    record["job"]["key"] = key
+    store(ci.ops, {"jobs/aa.json": json.dumps(record)})
+    assert set(ci.records()) == {job.key}
+    assert ci.follow_up() is not None
+
+
 def test_records_of_another_repository_are_not_ours(ci: Ci) -> None:
     """A fork has the branch of where it came from."""
     _, job = asked(ci)
