@@ -218,7 +218,7 @@ def place(result: Result, ours: list[MergeRequest], target: str) -> _Place:
 
 
 def _ended(ours: list[MergeRequest], target: str) -> list[MergeRequest]:
-    """Those that may say no to a change of `target`: closed, or merged there."""
+    """Return the ones that may say no to a change of `target`: closed, or merged there."""
     return [
         m for m in ours if m.state == "closed" or (m.state, m.target_branch) == ("merged", target)
     ]

@@ -108,10 +108,7 @@ def bench_task(folder: Path) -> tuple[Task, Tracer]:
     """The task of a cann-bench folder: proto.yaml, cases.yaml and golden.py in numpy."""
     if not is_cann_bench(folder) or not (folder / "golden.py").is_file():
         raise InputError(f"{folder} is no cann-bench task: proto.yaml, cases.yaml and golden.py.")
-    proto, cases = (
-        YamlFile.open(folder / name, most_bytes=MOST_BYTES, aliases=True).data
-        for name in ("proto.yaml", "cases.yaml")
-    )
+    proto, cases = _data(folder / "proto.yaml"), _data(folder / "cases.yaml")
     try:
         function, given = _as_given(proto["operator"], cases["cases"])
     except (LookupError, TypeError, AttributeError) as problem:
@@ -132,6 +129,10 @@ def bench_task(folder: Path) -> tuple[Task, Tracer]:
         tracer.close()
         raise InputError(f"{folder / 'cases.yaml'}: {worded(problem)}.") from None
     return task, tracer
+
+
+def _data(file: Path) -> Any:
+    return YamlFile.open(file, most_bytes=MOST_BYTES, aliases=True).data
 
 
 def _as_given(proto: Any, cases: Any) -> tuple[str, list[dict[str, Any]]]:

@@ -160,7 +160,7 @@ def read_task(
 ) -> Task:
     """The task of a golden with these parameters; raises InputError naming file and key."""
     text = file_text(golden)
-    raw = YamlFile.open(workload, most_bytes=MOST_BYTES, aliases=True).data
+    raw: Any = YamlFile.open(workload, most_bytes=MOST_BYTES, aliases=True).data
     return task_of(text, function, raw, parameters, workload)
 
 
