@@ -31,6 +31,10 @@ _SETTINGS: Final = (
     "credential.helper=",
     "init.templateDir=",
     "protocol.ext.allow=never",
+    # A fetch or push would go on in submodules, under settings and to addresses of a stranger.
+    "submodule.recurse=false",
+    "fetch.recurseSubmodules=false",
+    "push.recurseSubmodules=no",
 )
 _SAFETY: Final = tuple(word for setting in _SETTINGS for word in ("-c", setting))
 

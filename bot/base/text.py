@@ -18,6 +18,9 @@ WEB_ADDRESS: Final = r"^(https?://[\w.:/%~-]+)?$"
 # Longest piece of outside text that a report shows in one place, in characters.
 LIMIT: Final = 600
 
+# Room for what closes a text that is cut, in characters.
+_CLOSING: Final = 60
+
 # Control, format (bidirectional, zero width), private-use and surrogate characters.
 _INVISIBLE: Final = ("Cc", "Cf", "Co", "Cs")
 _ZERO_WIDTH: Final = "\u200b"
@@ -112,6 +115,24 @@ def _bytes(found: re.Match[str]) -> str:
 def shell_word(text: str) -> str:
     """`text` as one word of a shell command; what a forge would read in it is broken by quotes."""
     return _IN_CODE.sub(r"\g<0>''", shlex.quote(text))
+
+
+def shortened(text: str, limit: int) -> str:
+    """Markdown of ours in at most `limit` characters, cut at a line's end.
+
+    What the cut leaves open is closed: a code block, folds, and half a comment of HTML is dropped.
+    """
+    if len(text) <= limit:
+        return text
+    kept = text[: max(0, limit - _CLOSING)].rpartition("\n")[0]
+    if kept.rfind("<!--") > kept.rfind("-->"):
+        kept = kept[: kept.rfind("<!--")]
+    fence = ""
+    for mark in re.findall(r"^(`{3,})", kept, re.MULTILINE):
+        fence = mark if not fence else "" if len(mark) >= len(fence) else fence
+    folds = kept.count("<details>") - kept.count("</details>")
+    ends = [f"\n{fence}"] if fence else []
+    return "\n".join([kept, *ends, "\n…", *["\n</details>"] * folds])[:limit]
 
 
 def block(text: str, language: str = "", limit: int = 4000) -> str:

@@ -24,8 +24,9 @@ def actions_event(
     name = environ.get(f"{prefix}_EVENT_NAME", "")
     body, data = payload(environ, f"{prefix}_EVENT_PATH")
     event = of_this_job(read(name, data), environ.get(f"{prefix}_REPOSITORY", ""), body)
-    run = environ.get(f"{prefix}_RUN_ID", ""), environ.get(f"{prefix}_RUN_ATTEMPT", "")
-    sender = event.sender or environ.get(f"{prefix}_ACTOR", "")
+    job = Fields(dict(environ))
+    run = job.text(f"{prefix}_RUN_ID"), job.text(f"{prefix}_RUN_ATTEMPT")
+    sender = event.sender or job.text(f"{prefix}_ACTOR")
     return event.model_copy(update={"delivery": "-".join(filter(None, run)), "sender": sender})
 
 

@@ -164,4 +164,5 @@ def from_ci(environ: Mapping[str, str]) -> Event:
         places = {"sender": "GITLAB_USER_LOGIN", **_VARIABLES.get(kind, {})}
         action = "updated" if kind == "merge_request" else ""
         event = event_of("gitlab", kind, fields, places, repository=job, action=action)
-    return event.model_copy(update={"delivery": environ.get("CI_PIPELINE_ID", "")})
+    pipeline = Fields(dict(environ)).text("CI_PIPELINE_ID")
+    return event.model_copy(update={"delivery": pipeline})

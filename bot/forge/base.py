@@ -35,6 +35,10 @@ class Forge(ABC):
     def repository(self) -> Repository:
         """Name, default branch and where to push."""
 
+    def was_named(self, name: str) -> bool:
+        """Whether the forge leads from `name` to this repository: it was called so once."""
+        return False
+
     @abstractmethod
     def viewer(self) -> str:
         """Login of the account that the token belongs to: the bot's own name."""

@@ -94,9 +94,9 @@ class GitCodeForge(RestForge):
         )
 
     def diff(self, number: int) -> str:
-        """GET …/pulls/{number}/files, which comes whole."""
+        """GET …/pulls/{number}/files."""
         path = self._path(f"/pulls/{number}/files")
-        found = self._rest.get(f"reading the diff of pull request {number}", path)
+        found = self._rest.pages(f"reading the diff of pull request {number}", path)
         return unified([words.file_diff(f) for f in found])
 
     def add_labels(self, number: int, labels: Sequence[str]) -> None:

@@ -144,10 +144,12 @@ class GitHubForge(RestForge):
         """GET …/commits/{commit}/check-runs or …/status."""
         doing = f"reading the statuses of {commit}"
         if self._checks:
-            path = self._path(f"/commits/{commit}/check-runs?per_page=100")
-            return [words.check_run(run) for run in self._rest.get(doing, path)["check_runs"]]
-        path = self._path(f"/commits/{commit}/status?per_page=100")
-        return [words.status(status) for status in self._rest.get(doing, path)["statuses"]]
+            found = self._rest.pages(
+                doing, self._path(f"/commits/{commit}/check-runs"), "check_runs"
+            )
+            return [words.check_run(run) for run in found]
+        found = self._rest.pages(doing, self._path(f"/commits/{commit}/status"), "statuses")
+        return [words.status(status) for status in found]
 
     def set_status(self, commit: str, status: Status) -> None:
         """A check run where the token may make one, else a commit status."""

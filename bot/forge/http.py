@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, Protocol
-from urllib.parse import urljoin
+from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 
 import requests
+from requests.utils import parse_header_links
 
 from bot.base.text import visible
 from bot.forge.errors import ForgeError, Kind
@@ -23,6 +24,8 @@ from bot.forge.retry import patiently
 TIMEOUT_S: Final = 30
 # Elements of a page: the most that any forge gives.
 _PAGE: Final = 100
+MOST_PAGES: Final = 1000
+"""Pages of a list that are read; a longer one is an error, for half of a list would mislead."""
 
 _KINDS: Final[dict[int, Kind]] = {
     401: "forbidden",
@@ -156,20 +159,64 @@ class Rest:
                 return None
             raise
 
-    def pages(self, doing: str, path: str) -> Iterator[Any]:
-        """Every element of a list that comes in pages; one that is not full is the last."""
-        joint = "&" if "?" in path else "?"
-        number, found = 1, [None] * _PAGE
-        while len(found) == _PAGE:
-            found = self.get(doing, f"{path}{joint}per_page={_PAGE}&page={number}")
+    def pages(self, doing: str, path: str, within: str = "") -> Iterator[Any]:
+        """Every element of a list that comes in pages, as `following`."""
+        first = f"{path}{'&' if '?' in path else '?'}per_page={_PAGE}"
+        return self.following(doing, first, self.ask(doing, "GET", first), within)
+
+    def following(self, doing: str, path: str, answer: Answer, within: str = "") -> Iterator[Any]:
+        """Every element of the page that `path` answered with, and of all pages after it.
+
+        `within` names the field that holds the list, where it is not the whole answer. Raises
+        `ForgeError` when the list has more than `MOST_PAGES` pages.
+        """
+        seen, before = {_query(path)}, None
+        for _ in range(MOST_PAGES):
+            found = answer.json[within] if within else answer.json
+            if found and found == before:
+                return
             yield from found
-            number += 1
+            after = _after(path, answer.headers.get("link", ""), len(found) >= _PAGE, seen)
+            if after is None:
+                return
+            seen.add(_query(after))
+            path, before = after, found
+            answer = self.ask(doing, "GET", path)
+        raise ForgeError(
+            f"{self._forge} failed at {doing}: the list has more than {MOST_PAGES} pages.",
+            kind="unavailable",
+        )
 
     def _said(self, text: str) -> str:
         try:
             return self._message(json.loads(text))
         except ValueError:
             return text[:200]
+
+
+def _query(path: str) -> frozenset[tuple[str, str]]:
+    """The parameters of an address, without the number of a first page."""
+    return frozenset(parse_qsl(urlsplit(path).query, keep_blank_values=True)) - {("page", "1")}
+
+
+def _after(path: str, link: str, full: bool, seen: Set[frozenset[tuple[str, str]]]) -> str | None:
+    """The address of the page after that of `path`, None when it is the last.
+
+    The next page is what `Link` says. Only its parameters count, so that it leads to no other list
+    and no other server; they must not have been asked for. Without such a link a `full` page has a
+    next one.
+    """
+    address, _, query = path.partition("?")
+    here = dict(parse_qsl(query, keep_blank_values=True))
+    links = parse_header_links(link)
+    leading = [one["url"] for one in links if one.get("rel") == "next"]
+    for url in leading:
+        led = f"{address}?{urlencode(here | dict(parse_qsl(urlsplit(url).query)))}"
+        if _query(led) not in seen:
+            return led
+    if not full or (links and not leading):
+        return None
+    return f"{address}?{urlencode(here | {'page': str(int(here.get('page', '1')) + 1)})}"
 
 
 def refusal(

@@ -39,6 +39,10 @@ class ReadOnlyForge(Forge):
         """Answer as the wrapped forge."""
         return self._forge.repository()
 
+    def was_named(self, name: str) -> bool:
+        """Answer as the wrapped forge."""
+        return self._forge.was_named(name)
+
     def viewer(self) -> str:
         """Answer as the wrapped forge."""
         return self._forge.viewer()

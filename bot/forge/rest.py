@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from bot.base.git import login
 from bot.base.secret import Token, as_of_now
-from bot.base.text import visible
+from bot.base.text import shortened, visible
 from bot.forge import github_words as words
 from bot.forge.base import Forge, ForgeError
 from bot.forge.http import Answer, Rest, rate_limit_of
@@ -33,6 +33,8 @@ from bot.forge.model import (
 
 LOG: Final = logging.getLogger("ascendopt.bot")
 _FULL_PAGE: Final = 100
+LONGEST_BODY: Final = 65_000
+"""Characters of a text that is written; GitHub takes 65,536, the others as many at least."""
 
 
 def _readable(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -139,6 +141,14 @@ class RestForge(Forge):
             self._home = self._repository(found)
         return self._home
 
+    def was_named(self, name: str) -> bool:
+        """GET of the repository of that name, with the forge's redirection followed."""
+        former = copy.copy(self)
+        former._name = name
+        found = self._rest.find(f"looking up the repository {name}", former._path(""))
+        led = found is not None and former._repository(found).name
+        return led == self.repository().name
+
     def viewer(self) -> str:
         """GET /user, once."""
         if not self._account:
@@ -212,7 +222,8 @@ class RestForge(Forge):
     def open(self, title: str, body: str, source_branch: str, target_branch: str) -> MergeRequest:
         """POST to the list; a refusal may not say that a branch is missing, so it is looked up."""
         doing = f"opening a {self.noun} from '{source_branch}' into '{target_branch}'"
-        fields = {"title": title, "body": body, "head": source_branch, "base": target_branch}
+        text = shortened(body, LONGEST_BODY)
+        fields = {"title": title, "body": text, "head": source_branch, "base": target_branch}
         try:
             answer = self._rest.ask(
                 doing, "POST", self._path(self.request_list), self._named(fields)
@@ -231,7 +242,7 @@ class RestForge(Forge):
         self, number: int, title: str | None = None, body: str | None = None
     ) -> MergeRequest:
         """Edits what is given."""
-        given = {"title": title, "body": body}
+        given = {"title": title, "body": body and shortened(body, LONGEST_BODY)}
         fields = {name: value for name, value in given.items() if value is not None}
         return self._edit(f"editing {self.noun} {number}", number, self._named(fields))
 
@@ -246,7 +257,8 @@ class RestForge(Forge):
         """POST to the list of comments."""
         path = self._path(self.comment_list.format(number=number))
         doing = f"commenting on {self.noun} {number}"
-        made = self._said(self._rest.ask(doing, "POST", path, {"body": body}).json, number)
+        fields = {"body": shortened(body, LONGEST_BODY)}
+        made = self._said(self._rest.ask(doing, "POST", path, fields).json, number)
         self._own.add(made.id)
         return made
 
@@ -262,7 +274,8 @@ class RestForge(Forge):
                     kind="forbidden",
                 )
             self._own.add(comment_id)
-        answer = self._rest.ask(f"editing comment {comment_id}", self.edits, path, {"body": body})
+        fields = {"body": shortened(body, LONGEST_BODY)}
+        answer = self._rest.ask(f"editing comment {comment_id}", self.edits, path, fields)
         return self._said(answer.json, number, comment_id)
 
     def of_issues(self) -> Forge:
@@ -285,7 +298,7 @@ class RestForge(Forge):
 
     def write_issue(self, title: str, body: str, number: int = 0) -> int:
         """POST to the list of issues, or an edit of one."""
-        fields = self._named({"title": title, "body": body})
+        fields = self._named({"title": title, "body": shortened(body, LONGEST_BODY)})
         if not number:
             listed = self.own_issues.format(quote(self.viewer(), safe=""))
             found = self._rest.pages("listing own issues", self._path(listed))
@@ -339,11 +352,7 @@ class RestForge(Forge):
         first = self._rest.ask(doing, "GET", path, None, headers)
         if first.status == 304:
             return None
-        found, pages = list(first.json), 1
-        while len(found) == _FULL_PAGE * pages:
-            pages += 1
-            found += self._rest.get(doing, f"{path}&page={pages}")
-        return found, first.headers.get("etag", "")
+        return list(self._rest.following(doing, path, first)), first.headers.get("etag", "")
 
     def _comments_of(self, numbers: Iterable[int], since: datetime, etag: str) -> RecentComments:
         """The comments since then of merge requests that were touched."""

@@ -16,14 +16,21 @@ def web_server(host: str) -> str:
     """Web address of the server that ssh reaches as `host`.
 
     A host that leads to a public forge is that forge, as `github.com-work` and the hosts for port
-    443 are. Of others, one without a dot is a name of ssh's settings; a server of one's own
-    may have another name for ssh than for its pages, so any other stays as it is.
+    443 are. A server of one's own may have another name for ssh than for its pages, in the same
+    domain, or be reached by its number. Any other host is a name of ssh's settings alone.
     """
     real = _real(host)
     kind = forge_of_host(real) or forge_of_host(host)
     if kind is not None:
         return kind.home
-    return f"https://{host if '.' in host else real}"
+    return f"https://{host if _is_name_of(host, real) else real}"
+
+
+def _is_name_of(host: str, real: str) -> bool:
+    """Whether the server that ssh reaches as `real` may have its pages at `host`."""
+    _, dot, domain = host.lower().partition(".")
+    number = re.fullmatch(r"[\d.]+|.*:.*", real) is not None
+    return bool(dot) and (number or f".{real.lower()}".endswith((f".{host.lower()}", f".{domain}")))
 
 
 def _real(host: str) -> str:

@@ -93,7 +93,8 @@ def sarif(trials: Sequence[tuple[Path, Trial]], root: Path) -> dict[str, Any]:
     return _log([found for operator, trial in trials for found in _found(trial, operator)], root)
 
 
-def _log(results: Sequence[_Found], root: Path) -> dict[str, Any]:
+def _log(given: Sequence[_Found], root: Path) -> dict[str, Any]:
+    results = [one._replace(rule=printable(one.rule)) for one in given]
     rules = sorted({found.rule for found in results})
     return {
         "$schema": SCHEMA,

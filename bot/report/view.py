@@ -11,7 +11,7 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bot.base.language import current_language, translated
-from bot.base.text import block, code, plain, printable, visible
+from bot.base.text import block, code, encoded, plain, printable, visible
 from bot.report.facts import (
     by,
     case_rows,
@@ -122,7 +122,7 @@ def environment(*, html: bool, folder: Path = TEMPLATES) -> Environment:
         "numbers": _numbers,
     }
     if not html:
-        jinja.filters |= {"plain": plain, "code": code, "block": block}
+        jinja.filters |= {"plain": plain, "code": code, "block": block, "encoded": encoded}
     jinja.globals |= {"interval": _interval, "change": _change, "by": by, "counted": counted}
     jinja.globals |= {"_": translated, "language": current_language}
     return jinja

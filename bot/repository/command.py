@@ -7,11 +7,11 @@
     /measure [op=NAME]
     /ignore [operator [NAME] | idea [MOTIF]] [until YYYY-MM-DD], /unignore of the same form
 
-A command is a line of its own in a top-level paragraph. What a forge renders as code, as a quote,
-as a list or as a heading is not one; CommonMark decides (markdown-it). `/create` takes the code
-blocks of its comment along: one of Python, the golden function, and one of YAML, its shapes. Every
-word that is not understood is answered with that word and, when one is near, what was probably
-meant.
+A command is a line of its own in a top-level paragraph, its verb in letters of any case. What a
+forge renders as code, as a quote, as a list or as a heading is not one; CommonMark decides
+(markdown-it). `/create` takes the code blocks of its comment along: one of Python, the golden
+function, and one of YAML, its shapes. Every word that is not understood is answered with that word
+and, when one is near, what was probably meant.
 """
 
 from __future__ import annotations
@@ -122,10 +122,13 @@ class Mistake(Frozen):
 def parse(text: str) -> tuple[Command | Mistake, ...]:
     """Commands of a comment, in order; empty when it has none. Never raises."""
     found: list[Command | Mistake] = []
-    lines, blocks = _read(text[:MAX_CHARACTERS])
+    lines, blocks = _read(text.removeprefix("\ufeff")[:MAX_CHARACTERS])
     for line in lines:
         words = line.split()
-        if not words or words[0] not in VERBS:
+        if not words:
+            continue
+        words[0] = words[0].lower().rstrip(".,:;!")
+        if words[0] not in VERBS:
             continue
         if len(found) == MAX_COMMANDS:
             found.append(

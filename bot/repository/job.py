@@ -36,7 +36,10 @@ class Job(Frozen):
     """Everything that a run needs; data only, so that a job file can cross into a job without
     tokens."""
 
-    key: str = Field(description="Equal for equal work: see `job_key`. Names the run.")
+    key: str = Field(
+        pattern=r"^[0-9A-Za-z_-]{1,64}$",
+        description="Equal for equal work: see `job_key`. Names the run and its folder.",
+    )
     kind: Literal["optimize", "verify", "create", "measure", "check"] = Field(
         default="optimize",
         description="verify: measure a proposed patch again on a moved base; create: make an"
@@ -163,6 +166,11 @@ class Record(Frozen):
     progress: str = Field(default="", description="The last progress line.")
     lease_until: float = Field(default=0.0, description="Unix time until which a worker holds it.")
     not_before: float = Field(default=0.0, description="Unix time before which it is not tried.")
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it was cancelled; its worker may not have stopped yet."""
+        return self.state == "cancelled" or (self.state == "running" and self.cancel)
 
     @property
     def tries(self) -> int:

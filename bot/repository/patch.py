@@ -146,6 +146,18 @@ def apply(git: Git, diff: str, name: str = "the patch", *, index: Path | None = 
     git.run("apply", *flags, "-", stdin=diff, env=env)
 
 
+def applies(git: Git, patch: str, commit: str) -> bool:
+    """Whether a patch fits the tree of a commit; raises GitError when git cannot say."""
+    with tempfile.TemporaryDirectory(prefix="ascendopt-fits-") as folder:
+        index = Path(folder) / "index"
+        git.run("read-tree", commit, env={"GIT_INDEX_FILE": str(index)})
+        try:
+            apply(git, patch, index=index)
+        except InputError:
+            return False
+    return True
+
+
 def _relative_to_operator(diff: str, sources: Collection[str]) -> bool:
     targets = re.findall(r"^\+\+\+ (?:b/)?([^\t\n\r]+)", diff, flags=re.MULTILINE)
     return bool(targets) and all(target in sources for target in targets)

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from bot.base.git import GitError
 from bot.base.language import language
+from bot.base.text import decoded
 from bot.forge.base import ForgeError
 from bot.forge.model import MergeRequest
 from bot.report.view import page
@@ -29,8 +30,8 @@ TITLE: Final = "Dashboard of ascendopt"
 SHOWN: Final = 30
 """Rows of a part: an issue holds 65,536 characters."""
 _TICKED: Final = re.compile(
-    r"^\s*[-*] \[[xX]\] <!-- ascendopt-do: (first|retry|rebase|never|again) ([\w./-]{1,200}) -->",
-    re.MULTILINE,
+    r"^\s*[-*] \[[xX]\] <!-- ascendopt-do: (first|retry|rebase|never|again) ([\w./=-]{1,600}) -->",
+    re.MULTILINE | re.ASCII,
 )
 
 
@@ -45,7 +46,7 @@ class Tick(NamedTuple):
 
 def ticks(body: str) -> list[Tick]:
     """The ticked boxes of a dashboard, each once."""
-    return list(dict.fromkeys(Tick(m[1], m[2]) for m in _TICKED.finditer(body)))
+    return list(dict.fromkeys(Tick(m[1], decoded(m[2])) for m in _TICKED.finditer(body)))
 
 
 def fact_name(connection: Connection) -> str:

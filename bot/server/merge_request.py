@@ -30,7 +30,7 @@ from bot.report.uncertainty import reported_times
 from bot.report.view import page, values
 from bot.repository.commit_style import CommitStyle
 from bot.repository.mirror import workload_place
-from bot.repository.patch import apply, check_patch, own_paths
+from bot.repository.patch import applies, apply, check_patch, own_paths
 from bot.server.one_item import beside
 from bot.server.own_requests import (
     BRANCHES,
@@ -213,9 +213,15 @@ def place(result: Result, ours: list[MergeRequest], target: str) -> _Place:
     opened = next((m for m in reversed(ours) if m.state == "open"), None)
     if opened is not None:
         return _Place(opened.source_branch, opened, None)
-    ended = [m for m in ours if m.state == "closed" or m.target_branch == target]
-    noes = [m for m in ended if made_from(m, sources_key(result))]
+    noes = [m for m in _ended(ours, target) if made_from(m, sources_key(result))]
     return _Place(branch_name(result), None, noes[-1] if noes else None)
+
+
+def _ended(ours: list[MergeRequest], target: str) -> list[MergeRequest]:
+    """Return the ones that may say no to a change of `target`: closed, or merged there."""
+    return [
+        m for m in ours if m.state == "closed" or (m.state, m.target_branch) == ("merged", target)
+    ]
 
 
 def likeness(one: str, other: str) -> float:
@@ -234,13 +240,19 @@ def _changed_lines(diff: str) -> set[str]:
     return found
 
 
-def refused_alike(result: Result, forge: Forge, ours: list[MergeRequest]) -> MergeRequest | None:
-    """The closed merge request with much the same change, if any; `ours` as of `place`."""
-    for one in reversed(ours):
-        if one.state != "closed":
-            continue
+def refused_alike(
+    result: Result, forge: Forge, ended: list[MergeRequest], git: Git, tip: str
+) -> MergeRequest | None:
+    """The merge request with much the same change that was closed, or merged and taken back.
+
+    `ended`: the bot's own about the operator. What was merged is taken back when it fits `tip`, the
+    target's commit, once more.
+    """
+    for one in reversed(ended):
         with suppress(ForgeError):  # one whose branch is gone may have no diff any more
-            if likeness(result.diff, forge.diff(one.number)) >= ALIKE:
+            diff = forge.diff(one.number)
+            again = one.state == "closed" or applies(git, diff, tip)
+            if again and likeness(result.diff, diff) >= ALIKE:
                 return one
     return None
 
@@ -298,7 +310,8 @@ def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSetting
     placed = place(result, ours, target)
     declined, what = placed.declined, "for these sources"
     if declined is None and placed.existing is None and not settings.again:
-        declined, what = refused_alike(result, forge, ours), "with much the same change"
+        ended = _ended(ours, target)
+        declined, what = refused_alike(result, forge, ended, git, tip), "with much the same change"
     if declined is not None and not settings.again:
         end = "merged and reverted" if declined.state == "merged" else "closed without merging"
         return Submission(

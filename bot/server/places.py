@@ -7,13 +7,14 @@ from typing import Final
 
 from bot.repository.connection import Connection
 from bot.repository.job import Job, Record
+from bot.repository.patch import applies
 from bot.server.comments.wording import said
 from bot.server.delivery import DAY_S, Delivered, free_places
 from bot.server.job_maker import Subject, judged_by
 from bot.server.merge_request import read_result
 from bot.server.one_item import told
 from bot.server.queue import Queue
-from bot.server.verify_again import Earlier, applies, verification
+from bot.server.verify_again import Earlier, verification
 from ci.model.errors import InputError
 
 LOG: Final = logging.getLogger("ascendopt.bot")
@@ -69,7 +70,7 @@ def _moved(connection: Connection, queue: Queue, record: Record, now: float) -> 
         return False
     config, judge = connection.limits(), mirror.commit(connection.tip())
     workload = judged_by(judge, job.operator, config)
-    fits = job.operator in after.operators and applies(mirror, result.diff, tip)
+    fits = job.operator in after.operators and applies(mirror.git, result.diff, tip)
     if workload is None or not fits:
         queue.end_waiting(job.key, now, said("base_changed_lines", job.target_branch))
         return True

@@ -294,7 +294,7 @@ def _again(work: Work, run: str, own: Sequence[Record]) -> tuple[tuple[str, ...]
         return (), said("unknown_run", run)
     asked = own if record is None else [record]
     pausing = [r for r in asked if r.state == "queued" and r.attempts]
-    found = [r for r in asked if r.state in ("failed", "cancelled")] + pausing
+    found = [r for r in asked if r.state == "failed" or r.stopped] + pausing
     if not found:
         return (), said("nothing_to_retry", record)
     return tuple(r.job.key for r in found), said("retried", found)
@@ -430,7 +430,7 @@ def _measure(work: Work, asked: _Asked, command: Command) -> Plan:
     head, chosen = found
     jobs, words = change_jobs(work, head, chosen, request, comment.author)
     known = [r for job in jobs if (r := work.records.get(job.key)) is not None]
-    again = tuple(r.job.key for r in known if r.state in ("failed", "cancelled"))
+    again = tuple(r.job.key for r in known if r.state == "failed" or r.stopped)
     words += [said("measured_already", r) for r in known if r.job.key not in again]
     old = {r.job.key for r in known}
     replies = (reply_to(comment, "\n\n".join(words)),) if words else ()
@@ -476,7 +476,7 @@ def _merge_request(work: Work) -> Plan:
         searches, more = make_jobs(work, head, folders, Command(action="optimize"), request)
         jobs, words = [*jobs, *searches], [*words, *more]
     known = [r for job in jobs if (r := work.records.get(job.key)) is not None]
-    back = tuple(r.job.key for r in known if r.state == "cancelled" and event.action != "opened")
+    back = tuple(r.job.key for r in known if r.stopped and event.action != "opened")
     return Plan(jobs=tuple(jobs), cancelled=stale, retried=back, note="; ".join(words))
 
 

@@ -310,10 +310,11 @@ class Queue(QueueFile):
         merge_request: int = 0,
         speedup: float = 0.0,
     ) -> bool:
-        """End a job; False when the worker no longer holds it."""
+        """End a job; False when the worker no longer holds it, or is not to cancel it any more."""
         return self._write(
-            "UPDATE jobs SET state = ?, finished = ?, note = ?, lease_until = 0,"
-            f" merge_request = max(merge_request, ?), speedup = ? WHERE {_HELD}",
+            "UPDATE jobs SET state = ?1, finished = ?2, note = ?3, lease_until = 0,"
+            " merge_request = max(merge_request, ?4), speedup = ?5 WHERE key = ?6 AND worker = ?7"
+            " AND state IN ('running', 'delivering') AND (?1 != 'cancelled' OR cancel = 1)",
             *(state, now, note[:1000], merge_request, speedup, key, worker),
         )
 
@@ -473,7 +474,11 @@ def _drop_searches(
 
 
 def _retry(db: sqlite3.Connection, key: str, now: float) -> None:
-    """Queue again what failed, was cancelled or pauses after a failure: a person waits for it."""
+    """Queue again what failed, was cancelled or pauses after a failure: a person waits for it.
+
+    What was to be stopped and still runs goes on.
+    """
+    db.execute("UPDATE jobs SET cancel = 0 WHERE key = ? AND state = 'running'", (key,))
     db.execute(
         "UPDATE jobs SET state = 'queued', attempts = 0, outages = 0, cancel = 0, not_before = 0,"
         " worker = '', lease_until = 0, finished = 0, note = '', created = ?,"

@@ -10,7 +10,8 @@
 The branch has one commit without a parent, which is replaced: it stays small and has no history to
 prune. It is pushed with a lease, so of two jobs of a CI that change it at once the second reads it
 again. Who deletes it makes the bot forget, nothing else. Its content is data from outside: what is
-no record of this repository is left out, and a stored job is held against the default branch before
+of another repository is left out (a fork has the branch of where it came from; what was written
+under a former name of this one counts), and a stored job is held against the default branch before
 it is run again (`bot.server.ci_mode`).
 """
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 import json
 import logging
 import random
+import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -29,6 +31,7 @@ from typing import Final, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from bot.base.git import GitError
+from bot.forge.kinds import identity
 from bot.report import RESULT
 from bot.repository.commit_style import CommitStyle
 from bot.repository.connection import Connection
@@ -67,6 +70,9 @@ _LARGEST: Final = {
 _TRIES: Final = 16
 # Most seconds before the second try; before the third twice as many, and so on.
 _PAUSE_S: Final = 0.3
+# Names of a repository: what the forge is asked about, and of how many.
+_NAME: Final = re.compile(r"[\w-][\w.-]*(?:/[\w-][\w.-]*)+", re.ASCII)
+_MOST_NAMES: Final = 4
 _README: Final = """\
 # What ascendopt remembers
 
@@ -95,6 +101,8 @@ class StateBranch:
         self._connection = connection
         self._folder = folder
         self._git = connection.mirror.git
+        self._known: dict[str, bool] = {}
+        """Whether this repository was called so once, by name."""
         self.bank = ""
         """The bank as JSON lines; what is set here is stored with the next change, next to what
         others have stored meanwhile."""
@@ -153,7 +161,8 @@ class StateBranch:
         return queue, head, texts
 
     def _restore(self, queue: Queue, texts: Mapping[str, str]) -> None:
-        here = (self._connection.name, self._connection.repository)
+        forge, repository = self._connection.here
+        fact = re.compile(rf"((?:\w+ )+?{forge} )(\S+)(| .*)", re.DOTALL)
         records = []
         for path, text in texts.items():
             folder, _, name = path.partition("/")
@@ -162,12 +171,16 @@ class StateBranch:
             with _left_out(path):
                 if folder == "jobs":
                     record = Record.model_validate_json(text)
-                    if (record.job.forge, record.job.repository) == here:
-                        records.append(record)
+                    if record.job.forge == forge and self._is_here(record.job.repository):
+                        job = record.job.model_copy(update={"repository": repository})
+                        records.append(record.model_copy(update={"job": job}))
                 elif folder == "facts.json":
                     for key, value in _FACTS.validate_json(text).items():
-                        if isinstance(value, str):
-                            queue.set_fact(key, value)
+                        own = f" {forge} {repository} " in f"{key} "
+                        about = None if own else fact.fullmatch(key)
+                        if isinstance(value, str) and (about is None or self._is_here(about[2])):
+                            name = key if about is None else f"{about[1]}{repository}{about[3]}"
+                            queue.set_fact(name, value)
                 elif folder == "events.json":
                     for one in _LIST.validate_json(text):
                         with _left_out("an event in events.json"):
@@ -177,6 +190,16 @@ class StateBranch:
                     (queue.runs / key / RESULT).write_text(text, encoding="utf-8")
         for record in sorted(records, key=lambda r: r.created):
             queue.keep(record, WORKER if record.lease_until else "")
+
+    def _is_here(self, repository: str) -> bool:
+        """Whether this repository has that name, or had it once and the forge leads on from it."""
+        forge, own = self._connection.here
+        if identity(forge, repository) == identity(forge, own):
+            return True
+        if repository not in self._known:
+            askable = len(self._known) < _MOST_NAMES and _NAME.fullmatch(repository) is not None
+            self._known[repository] = askable and self._connection.forge.was_named(repository)
+        return self._known[repository]
 
     # Writing
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import logging
 import re
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from bot.base.git import GitError
@@ -24,8 +22,8 @@ from bot.repository.config import RepositoryConfig
 from bot.repository.connection import Connection
 from bot.repository.job import VERIFYING, Job, standing_fact
 from bot.repository.language import commit_language
-from bot.repository.mirror import Commit, Mirror, workload_place
-from bot.repository.patch import apply
+from bot.repository.mirror import Commit, workload_place
+from bot.repository.patch import applies
 from bot.server.comments.posting import answer, close, is_own
 from bot.server.comments.wording import reply_mark, said
 from bot.server.job_maker import Records, Subject, judged_by
@@ -198,7 +196,7 @@ def _moved(
     # The workload that came with the merge request is derived again.
     sources = (".", f":(exclude){workload_place(folder)}")
     patch = mirror.git.diff("--text", f"{base}..{head}", "--", *sources)
-    if not applies(mirror, patch, tip):
+    if not applies(mirror.git, patch, tip):
         close(forge, request, said("same_lines", request.target_branch), tip)
         return None
     subject = Subject(folder, after, judges, workload)
@@ -285,16 +283,3 @@ def verification(
         number=earlier.asked_in,
         priority=VERIFYING,
     )
-
-
-def applies(mirror: Mirror, patch: str, commit: str) -> bool:
-    """Whether a patch fits the tree of a commit; raises GitError when git cannot say."""
-    with tempfile.TemporaryDirectory(prefix="ascendopt-rebase-") as folder:
-        index = Path(folder) / "index"
-        git = mirror.git
-        git.run("read-tree", commit, env={"GIT_INDEX_FILE": str(index)})
-        try:
-            apply(git, patch, "the patch", index=index)
-        except InputError:
-            return False
-    return True

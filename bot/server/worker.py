@@ -94,7 +94,7 @@ class Worker:
         job = record.job
         connection = self._connect(job.forge, job.repository)
         if connection is None:
-            return self._end(job, "failed", "The bot no longer serves this repository.", None)
+            return self._fail(job, "The bot no longer serves this repository.", None)
         try:
             if record.state != "delivering":
                 self._run(job, connection)
@@ -104,7 +104,7 @@ class Worker:
         except Cancelled:
             return self._cancelled(job, connection)
         except InputError as problem:
-            return self._end(job, "failed", str(problem), connection)
+            return self._fail(job, str(problem), connection)
         except Exception as problem:
             return self._later(job, connection, problem)
 
@@ -211,19 +211,24 @@ class Worker:
         if self.stopping.is_set():
             self._queue.release(self.name)
             return "queued"
-        record = self._queue.get(job.key)
-        if record is None or not record.cancel:
-            return "lost"  # another worker holds it by now, and speaks for it
-        return self._end(job, "cancelled", "", connection)
+        ended = (job.key, self.name, self._clock())
+        if not self._queue.finish(*ended, state="cancelled", note="cancelled"):
+            # Another worker holds it by now and speaks for it, or somebody wants it again.
+            self._queue.release(self.name)
+            return "lost"
+        self._tell_end(job, connection, "cancelled", "")
+        return "cancelled"
 
-    def _end(self, job: Job, state: Unfinished, note: str, connection: Connection | None) -> State:
+    def _fail(self, job: Job, note: str, connection: Connection | None) -> State:
         if connection is not None:
-            self._tell(job, connection, failed(job, state, note), failed=state == "failed")
-            with suppress(*TEMPORARY):  # the comment and the dashboard say it too
-                set_check(job, connection.forge, "error", note or "Cancelled.")
-        words = note or ("cancelled" if state == "cancelled" else "")
-        self._queue.finish(job.key, self.name, self._clock(), state=state, note=words)
-        return state
+            self._tell_end(job, connection, "failed", note)
+        self._queue.finish(job.key, self.name, self._clock(), state="failed", note=note)
+        return "failed"
+
+    def _tell_end(self, job: Job, connection: Connection, state: Unfinished, note: str) -> None:
+        self._tell(job, connection, failed(job, state, note), failed=state == "failed")
+        with suppress(*TEMPORARY):  # the comment and the dashboard say it too
+            set_check(job, connection.forge, "error", note or "Cancelled.")
 
     def _later(self, job: Job, connection: Connection, problem: Exception) -> str:
         note = told(problem)

@@ -14,6 +14,7 @@ from bot.repository.config import FILE
 from bot.setup.source import NAME
 from ci.model.frozen import Frozen
 from ci.model.regular_file import file_text
+from ci.model.yaml_model import PlacingLoader
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 GITLAB_CI: Final = ".gitlab-ci.yml"
@@ -159,12 +160,12 @@ def _loaded(text: str) -> dict[str, Any]:
     """A .gitlab-ci.yml as data; empty when it cannot be read."""
     try:
         found = yaml.load(text, _Tolerant)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 
 
-class _Tolerant(yaml.SafeLoader):
+class _Tolerant(PlacingLoader):
     """Reads GitLab's own tags, such as !reference, as nothing."""
 
 

@@ -6,16 +6,18 @@ import ast
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
+from pydantic import ValidationError
 
 from ci.create.golden_text import golden_text
 from ci.create.graph import Parameter
 from ci.create.simplify import simplified
 from ci.create.task import Task, TaskCase, safe, snake, task_of
 from ci.create.tracer import Tracer
-from ci.model.errors import InputError
+from ci.model.errors import InputError, worded
 from ci.model.regular_file import file_text
+from ci.model.yaml_model import YamlFile
 from ci.source.cann_bench import is_cann_bench
+from ci.source.workload_file import MOST_BYTES
 
 MODEL: Final = "Model"
 CLOSE: Final = 1e-6
@@ -106,8 +108,36 @@ def bench_task(folder: Path) -> tuple[Task, Tracer]:
     """The task of a cann-bench folder: proto.yaml, cases.yaml and golden.py in numpy."""
     if not is_cann_bench(folder) or not (folder / "golden.py").is_file():
         raise InputError(f"{folder} is no cann-bench task: proto.yaml, cases.yaml and golden.py.")
-    proto = yaml.safe_load(file_text(folder / "proto.yaml"))["operator"]
-    cases = yaml.safe_load(file_text(folder / "cases.yaml"))["cases"]
+    proto, cases = _data(folder / "proto.yaml"), _data(folder / "cases.yaml")
+    try:
+        function, given = _as_given(proto["operator"], cases["cases"])
+    except (LookupError, TypeError, AttributeError) as problem:
+        said = f"{type(problem).__name__}: {problem}"
+        raise InputError(f"{folder} is no cann-bench task that can be read ({said}).") from None
+    golden = folder / "golden.py"
+    from ci.create.task import function_in
+
+    text = file_text(golden)
+    function = function if f"def {function}(" in text else function_in(golden)
+    tracer = Tracer(golden, function)
+    try:
+        task = task_of(text, function, {"cases": given}, tracer.parameters, folder / "cases.yaml")
+    except InputError:
+        tracer.close()
+        raise
+    except ValidationError as problem:
+        tracer.close()
+        raise InputError(f"{folder / 'cases.yaml'}: {worded(problem)}.") from None
+    return task, tracer
+
+
+def _data(file: Path) -> Any:
+    return YamlFile.open(file, most_bytes=MOST_BYTES, aliases=True).data
+
+
+def _as_given(proto: Any, cases: Any) -> tuple[str, list[dict[str, Any]]]:
+    """The function's name and the cases in the form of a workload file; raises what Python raises
+    where they have another form."""
     names = [one["name"] for one in proto["inputs"]]
     given = []
     for number, case in enumerate(cases):
@@ -122,16 +152,4 @@ def bench_task(folder: Path) -> tuple[Task, Tracer]:
                 tensors[name]["range"] = pair
         one = {"name": f"case{case.get('case_id', number)}", "inputs": tensors}
         given.append(one | ({"attrs": case["attrs"]} if case.get("attrs") else {}))
-    golden = folder / "golden.py"
-    from ci.create.task import function_in
-
-    function = str(proto.get("schema", "")).partition("(")[0].strip()
-    text = file_text(golden)
-    function = function if f"def {function}(" in text else function_in(golden)
-    tracer = Tracer(golden, function)
-    try:
-        task = task_of(text, function, {"cases": given}, tracer.parameters, folder / "cases.yaml")
-    except InputError:
-        tracer.close()
-        raise
-    return task, tracer
+    return str(proto.get("schema", "")).partition("(")[0].strip(), given

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
 from ci.create.graph import Parameter
 from ci.model.errors import InputError
 from ci.model.regular_file import file_text
@@ -162,7 +160,7 @@ def read_task(
 ) -> Task:
     """The task of a golden with these parameters; raises InputError naming file and key."""
     text = file_text(golden)
-    raw = yaml.safe_load(file_text(workload))
+    raw: Any = YamlFile.open(workload, most_bytes=MOST_BYTES, aliases=True).data
     return task_of(text, function, raw, parameters, workload)
 
 

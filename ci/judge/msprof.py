@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -79,8 +80,14 @@ def _csv(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     file = io.StringIO()
     table = csv.writer(file, lineterminator="\n")
     table.writerow(header)
-    table.writerows(rows)
+    table.writerows([_cell(text) for text in row] for row in rows)
     return file.getvalue()
+
+
+def _cell(text: str) -> str:
+    """A cell that no spreadsheet takes for a formula, and no terminal for an order."""
+    shown = "".join(c for c in text if c.isprintable())
+    return f"'{shown}" if re.match(r"[=@]|[+-](?![\d.])", shown) else shown
 
 
 def _common_field(core: CoreTotals, name: str, clock_mhz: float) -> str | None:

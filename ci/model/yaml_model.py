@@ -20,6 +20,8 @@ Place: TypeAlias = Sequence[str | int]
 MOST_BYTES: Final = 200_000
 """Most bytes of a configuration or a table that a person writes; reading YAML is slow."""
 _MOST_VALUES: Final = 1_000_000
+_MOST_BITS: Final = 64
+"""Bits of a whole number: larger ones become no number of an input, and no text."""
 _SUBJECT: Final = re.compile(r"^\w+ should\b")
 _REST: Final = re.compile(r", unable to .*| after validation, .*| or instance of \w+$")
 _WORDS: Final = (
@@ -31,6 +33,28 @@ _WORDS: Final = (
     ("a valid boolean", "true or false"),
     ("a valid dictionary", "a mapping of keys to values"),
 )
+
+
+class PlacingLoader(yaml.SafeLoader):
+    """PyYAML's, whose every fault has its place: it takes more for numbers than it can read."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """The value of a node; raises yaml.MarkedYAMLError."""
+        try:
+            made = super().construct_object(node, deep)
+        except (yaml.YAMLError, RecursionError):
+            raise
+        except Exception as problem:
+            kind = node.tag.rpartition(":")[2]
+            said = str(problem) if isinstance(problem, ValueError) else f"this is no {kind}"
+            raise _odd(node, said) from None
+        if isinstance(made, int) and made.bit_length() > _MOST_BITS:
+            raise _odd(node, f"this number has more than {_MOST_BITS} bits")
+        return made
+
+
+def _odd(node: yaml.Node, what: str) -> yaml.MarkedYAMLError:
+    return yaml.constructor.ConstructorError(None, None, what, node.start_mark)
 
 
 class YamlFile:
@@ -48,7 +72,7 @@ class YamlFile:
         if len(text) > most_bytes:
             raise InputError(f"{name} is larger than {most_bytes // 1000} kB.")
         try:
-            loader = yaml.SafeLoader(text.decode("utf-8") if isinstance(text, bytes) else text)
+            loader = PlacingLoader(text.decode("utf-8") if isinstance(text, bytes) else text)
             self._root = loader.get_single_node()
             self._check(self._root, {}, aliases)
             self.data = None if self._root is None else loader.construct_document(self._root)

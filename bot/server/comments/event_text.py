@@ -22,7 +22,7 @@ def talk(event: Event) -> bool:
     Not one question to the forge is spent on it: a signed text that names no command starts
     nothing, whatever the forge would say.
     """
-    named = any(verb in event.text for verb in VERBS)
+    named = any(verb in event.text.lower() for verb in VERBS)
     return event.kind in ("comment", "issue") and bool(event.text) and not named
 
 

@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from bot.base.git import GitError
-from bot.base.text import encoded, inert, plain
+from bot.base.text import encoded, inert, plain, shortened
 from bot.forge.base import Forge, ForgeError
 from bot.forge.model import CheckState, Comment, MergeRequest, Status
 from bot.repository.job import Job
@@ -24,6 +24,9 @@ MARKS: Final = {
 _SECTION: Final = re.compile(
     r"<!-- ascendopt-section: (?P<folder>[^\n]*?) -->\n.*?<!-- ascendopt-section-end -->", re.DOTALL
 )
+_SECTION_END: Final = "<!-- ascendopt-section-end -->"
+_ALL_SECTIONS: Final = 60_000
+"""Characters that all parts of such a comment share: forges take little more."""
 TEMPORARY: Final = (ForgeError, GitError)
 
 
@@ -79,7 +82,11 @@ def put_section(forge: Forge, job: Job, text: str) -> None:
     own = next((c for c in forge.comments(number) if is_own(c, mark, forge)), None)
     parts = {m["folder"]: m[0] for m in _SECTION.finditer(own.body)} if own else {}
     name = encoded(job.operator)  # nothing in it ends the comment of HTML
-    parts[name] = f"<!-- ascendopt-section: {name} -->\n{text}\n<!-- ascendopt-section-end -->"
+    parts[name] = f"<!-- ascendopt-section: {name} -->\n{text}\n{_SECTION_END}"
+    share = _ALL_SECTIONS // len(parts)
+    for key, part in parts.items():  # none takes the place of another
+        inner = shortened(part.removesuffix(_SECTION_END), share - len(_SECTION_END))
+        parts[key] = inner + _SECTION_END if len(part) > share else part
     body = f"{mark}\n" + "\n\n".join(parts[key] for key in sorted(parts)) + "\n"
     if own is None:
         forge.comment(number, body)
@@ -112,7 +119,7 @@ def set_check(
 
     A job that makes an operator says nothing of the commit that it starts from.
     """
-    name = job.operator.rsplit("/", 1)[-1]
+    name = inert(job.operator.rsplit("/", 1)[-1], 100)
     if job.kind == "create":
         return
     context = f"ascendopt/{job.kind}/{name}" if job.kind in MARKS else f"ascendopt/{name}"

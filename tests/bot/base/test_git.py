@@ -370,6 +370,56 @@ def test_nothing_in_a_checkouts_own_folder_runs_or_decides_anything(tmp_path: Pa
     assert not ran.exists()
 
 
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "fetch.recurseSubmodules=true",
+        "submodule.recurse=true",
+        "submodule.sub.fetchRecurseSubmodules=true",
+        "push.recurseSubmodules=on-demand",
+    ],
+)
+def test_a_fetch_or_push_does_not_go_on_in_submodules(tmp_path: Path, setting: str) -> None:
+    """Not even in one that moved: its own settings and its address are a stranger's."""
+    for name in ("outer", "inner"):
+        (tmp_path / name).mkdir()
+    outer, inner = repository(tmp_path / "outer"), repository(tmp_path / "inner")
+    local = ("-c", "protocol.file.allow=always")
+    plain_git(outer, *local, "submodule", "add", str(inner / "../origin.git"), "sub")
+    plain_git(outer, "commit", "-qm", "sub")
+    plain_git(outer, "push", "-q", "origin", "HEAD:main")
+    plain_git(inner, "commit", "-q", "--allow-empty", "-m", "moved")
+    plain_git(inner, "push", "-q", "origin", "HEAD:main")
+    moved = plain_git(inner, "rev-parse", "HEAD")
+    plain_git(outer, "update-index", "--cacheinfo", f"160000,{moved},sub")
+    plain_git(outer, "commit", "-qm", "move")
+    plain_git(outer, "push", "-q", "origin", "HEAD:main")
+    plain_git(outer, "reset", "-q", "--hard", "HEAD~1")
+    sub, ran = outer / "sub", tmp_path / "ran"
+    for key in ("core.fsmonitor", "remote.origin.uploadpack", "remote.origin.receivepack"):
+        plain_git(sub, "config", key, f"touch {ran}; true")
+    key, _, value = setting.partition("=")
+    plain_git(outer, "config", key, value)
+    git, url = Git(outer), str(outer / "../origin.git")
+    git.run("fetch", "-q", "--", url, "refs/heads/main")
+    git.run("push", "-q", "--", url, f"{git.commit('FETCH_HEAD')}:refs/heads/new")
+    assert not ran.exists() and git.commit("FETCH_HEAD~1") == git.commit("HEAD")
+
+
+def test_commits_that_a_checkout_borrows_are_read_and_nothing_else_is(tmp_path: Path) -> None:
+    lender = repository(tmp_path)
+    plain_git(tmp_path, "clone", "-q", "--shared", str(lender), "borrower")
+    borrower = tmp_path / "borrower"
+    clone(Git(borrower), "HEAD", tmp_path / "laid")
+    assert (tmp_path / "laid" / OPERATOR_PATH / TILING).read_text() == SOURCES[TILING]
+    named = borrower / ".git" / "objects" / "info" / "alternates"
+    ends = ("/dev/zero\n", "../../../borrower/.git/objects\n", '"\\', "\0\n", "/none\n" * 9)
+    for text in ends:
+        named.write_text(text)
+        with pytest.raises(GitError, match="^git rev-parse failed: "):
+            clone(Git(borrower), "HEAD", tmp_path / "again")
+
+
 def test_a_configuration_that_git_cannot_read_is_named(tmp_path: Path) -> None:
     checkout = repository(tmp_path)
     (checkout / ".git" / "config").write_text("[core\n")

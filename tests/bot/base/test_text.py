@@ -7,7 +7,29 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.base.text import block, code, decoded, encoded, inert, plain, shell_word, visible
+from bot.base.text import (
+    block,
+    code,
+    decoded,
+    encoded,
+    inert,
+    plain,
+    shell_word,
+    shortened,
+    visible,
+)
+
+
+@pytest.mark.parametrize("limit", range(100, 400, 7))
+def test_a_text_that_is_cut_leaves_nothing_open(limit: int) -> None:
+    fold = "<details>\n<summary>more</summary>\n\n````cpp\nint a;\n```\nb\n````\n\n</details>\n"
+    text = f"# Head\n\n{fold}<!-- mark\nof ours -->\n" + fold * 4
+    cut = shortened(text, limit)
+    assert len(cut) <= limit and cut.startswith("# Head\n") and "…" in cut
+    assert cut.count("<details>") == cut.count("</details>")
+    assert cut.count("<!--") == cut.count("-->")
+    assert cut.count("````cpp") * 2 == cut.count("````")
+    assert shortened(text, len(text)) == text
 
 
 @pytest.mark.parametrize(

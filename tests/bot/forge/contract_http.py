@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -10,13 +11,101 @@ from unidiff import PatchSet
 
 from bot.base.git import Git, GitError
 from bot.forge.base import Forge, ForgeError
+from bot.forge.model import Status
 from bot.server.merge_request import SubmitSettings, submit
 from bot.testing.forge import LONG_AGO, ForgeContract
 from tests.bot.forge.server.base import ForgeServer
 from tests.bot.make import git, result
 
 
+def lists(forge: Forge, number: int, issue: int) -> dict[str, object]:
+    """What the bot reads of every list of a forge."""
+    return {
+        "branches": forge.branches(),
+        "merge requests": forge.merge_requests(),
+        "open ones": forge.merge_requests("open", "wo"),
+        "comments": forge.comments(number),
+        "recent comments": forge.comments(number, LONG_AGO),
+        "files": forge.diff(number),
+        "rights": forge.permission("alice"),
+        "statuses": list(forge.statuses(forge.merge_request(number).head)),
+        "news": forge.recent_comments(LONG_AGO).comments,
+        "issue": forge.of_issues().comments(issue),
+        "issues": {(c.merge_request, c.body) for c in forge.recent_issues(LONG_AGO).comments},
+        "own issue": forge.write_issue("Dashboard", "- [ ] one"),
+    }
+
+
 class HttpForgeContract(ForgeContract):
+    def test_every_list_is_read_to_its_last_page_however_short_the_pages_are(
+        self, forge: Forge, person: Forge, server: ForgeServer, checkout: Path
+    ) -> None:
+        """Links are of GitHub's form: with a number for the repository, and at another server."""
+        git(checkout, "push", "-q", "origin", "work:wonder", "work:worn")
+        numbers = [forge.open(n, "", n, "main").number for n in ("work", "wonder", "worn")]
+        for said in ("one", "two", "three"):
+            person.comment(numbers[0], said)
+        for context in ("verify", "speed", "style"):
+            status = Status(context=context, state="success")
+            forge.set_status(forge.branches()["work"], status)
+        issues = [server.issues.open("alice", "/create") for _ in range(3)]
+        for said in ("one", "two"):
+            server.issues.say(issues[0], "bob", said)
+        forge.write_issue("Another", "text")
+        forge.write_issue("Dashboard", "- [ ] one")
+        whole = lists(forge, numbers[0], issues[0])
+        server.next_page = lambda number, pages: (
+            f"https://evil.example/repositories/7/x?page={number + 1}" if number < pages else None
+        )
+        found = lists(forge, numbers[0], issues[0])
+        other = [name for name, one in found.items() if one != whole[name]]
+        assert not other, other
+        assert len(whole["branches"]) == 4  # type: ignore[arg-type]
+        assert any("page=2" in line for line in server.log)
+
+    def test_a_text_that_is_too_long_is_cut_and_written(self, forge: Forge) -> None:
+        long = "<details>\n" + "word\n" * 20_000
+        number = forge.open("one", long, "work", "main").number
+        assert forge.merge_request(number).body.endswith("…\n\n</details>")
+        assert forge.update(number, body=long).body.startswith("<details>")
+        assert forge.update(number, title="two").body.startswith("<details>")
+        made = forge.comment(number, long)
+        assert forge.edit_comment(number, made.id, f"new\n{long}").body.startswith("new\n")
+        issue = forge.write_issue("Dashboard", long)
+        assert forge.write_issue("Dashboard", f"new\n{long}", issue) == issue
+        assert forge.issue(issue).body.startswith("new\n")
+
+    def test_a_former_name_is_known_and_another_is_not(
+        self, forge: Forge, server: ForgeServer
+    ) -> None:
+        server.former = "old-team/old"
+        assert forge.was_named("old-team/old")
+        assert not forge.was_named("other/ops")
+
+    def test_no_link_leads_round_in_circles(self, forge: Forge, server: ForgeServer) -> None:
+        """Nor one that always leads to a page that was not read: then the list has no end."""
+        whole = forge.branches()
+        assert len(whole) == 2
+        for circle in ("/x?page=2", "/x?page=1", "/x", "//[/x?page=2"):
+            server.next_page = lambda number, pages, circle=circle: circle  # type: ignore[misc]
+            server.log.clear()
+            try:
+                assert set(forge.branches().items()) <= set(whole.items())
+            except ForgeError as problem:
+                assert "cannot be read" in str(problem)
+            assert len(server.log) <= 4
+
+    def test_a_list_without_end_is_a_sentence(
+        self, forge: Forge, server: ForgeServer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("bot.forge.http.MOST_PAGES", 20)
+        cursors = count()
+        server.next_page = lambda number, pages: f"/x?page=9&after={next(cursors)}"
+        with pytest.raises(ForgeError, match="more than 20 pages") as refused:
+            forge.branches()
+        assert refused.value.kind == "unavailable"
+        assert len(server.log) <= 21
+
     def test_it_waits_when_it_is_too_fast(self, forge: Forge, server: ForgeServer) -> None:
         server.fail(429, {"Retry-After": "0"}, times=2)
         assert "work" in forge.branches()

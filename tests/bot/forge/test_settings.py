@@ -37,6 +37,12 @@ Host lab
   HostName gitlab.example.org
 Host gitlab.example.com
   HostName ssh-of-gitlab.example.com
+Host git.example.com
+  HostName 10.0.0.7
+Host github.work gitlab.work
+  HostName gitlab.example.org
+Host hub.work
+  HostName GitHub.com
 """
 
 
@@ -50,6 +56,10 @@ Host gitlab.example.com
         ("ssh://git@altssh.gitlab.com:443/a/b", Remote("https://gitlab.com", "a/b")),
         ("lab:a/b", Remote("https://gitlab.example.org", "a/b")),
         ("git@gitlab.example.com:a/b", Remote("https://gitlab.example.com", "a/b")),
+        ("git@git.example.com:a/b", Remote("https://git.example.com", "a/b")),
+        ("git@github.work:a/b", Remote("https://gitlab.example.org", "a/b")),
+        ("ssh://git@gitlab.work:29418/a/b", Remote("https://gitlab.example.org", "a/b")),
+        ("hub.work:a/b", Remote("https://github.com", "a/b")),
         ("-oProxyCommand=x:a/b", Remote("https://-oProxyCommand=x", "a/b")),
     ],
 )

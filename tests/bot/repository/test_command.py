@@ -27,6 +27,13 @@ def test_every_option_is_read() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "text", ["/Optimize", "/OPTIMIZE.", "\ufeff/optimize", "/optimize:", "Hi,\n\n/Optimize!"]
+)
+def test_a_command_is_known_however_a_phone_or_a_mail_program_writes_it(text: str) -> None:
+    assert parse(text) == (Command(action="optimize"),)
+
+
 @pytest.mark.parametrize("word", ["Ascend910B4", "ascend910b4", "910b4", "910B4", "ascend-910B4"])
 def test_a_chip_is_known_by_all_its_spellings(word: str) -> None:
     (found,) = parse(f"/optimize target={word}")

@@ -10,11 +10,12 @@ import pytest
 
 from bot.base.git import GitError
 from bot.repository.job import Job
+from bot.repository.patch import applies
 from bot.server.ci_mode import report
 from bot.server.comments.posting import answer, say
 from bot.server.comments.wording import ended_mark, run_mark, waiting
 from bot.server.delivery import deliver
-from bot.server.verify_again import applies, look_again
+from bot.server.verify_again import look_again
 from ci.model.errors import InputError
 from ci.model.result import Result
 from ci.model.trial import Change, Fingerprint, Trial
@@ -364,7 +365,7 @@ def test_a_failure_of_git_is_no_conflict(ops: Repository) -> None:
     blob = mirror.git.run("rev-parse", f"{tip}:{kernel}").strip()
     (mirror.folder / "objects" / blob[:2] / blob[2:]).unlink()  # as by a disk that loses files
     with pytest.raises(GitError, match=f"read {kernel}"):
-        applies(mirror, DIFF, tip)
+        applies(mirror.git, DIFF, tip)
     with suppress(GitError):
         look_again(connection, ops.queue, time.time())
     assert ops.bot.merge_request(number).state == "open"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -199,6 +200,30 @@ def test_one_that_was_merged_and_reverted_is_a_no(made: Result, checkout: Path) 
     assert declined.action == "declined" and "was merged and reverted" in declined.reason
     git(checkout, "push", "-q", "origin", "main:refs/heads/release")
     assert hand_in(made, checkout, target="release").action == "opened", "it never had it"
+
+
+def test_what_was_merged_and_reverted_is_not_proposed_on_other_sources(
+    made: Result, checkout: Path
+) -> None:
+    """Such as by a search that ran meanwhile, or by that of the next push."""
+    done = hand_in(made, checkout)
+    git(checkout, "fetch", "-q", "origin", done.branch)
+    git(checkout, "merge", "-q", "--no-ff", "-m", "Merge", "FETCH_HEAD")
+    git(checkout, "push", "-q", "origin", "main")
+    merged = Path(checkout / OPERATOR_PATH / TILING).read_bytes()
+    git(checkout, "revert", "--no-edit", "-m", "1", "HEAD")
+    assert Path(checkout / OPERATOR_PATH / TILING).read_bytes() != merged
+    other = checkout / OPERATOR_PATH / KERNEL
+    other.write_bytes(other.read_bytes() + b"// news\n")
+    git(checkout, "commit", "-q", "-am", "News")
+    git(checkout, "push", "-q", "origin", "main")
+    digests = made.base_hashes | {KERNEL: hashlib.sha256(other.read_bytes()).hexdigest()}
+    newer = made.model_copy(update={"base_hashes": digests})
+    assert branch_name(newer) != done.branch
+    declined = hand_in(newer, checkout)
+    assert declined.action == "declined"
+    assert "with much the same change was merged and reverted" in declined.reason
+    assert hand_in(newer, checkout, again=True).action == "opened"
 
 
 def test_a_no_ends_when_the_sources_change(made: Result) -> None:

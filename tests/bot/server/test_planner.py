@@ -336,7 +336,7 @@ def test_drafts_and_bots_start_nothing(tmp_path: Path) -> None:
     assert not changed(ops, robot.number).jobs
 
 
-@pytest.mark.parametrize("way", ["closed", "another head"])
+@pytest.mark.parametrize("way", ["closed", "another head", "closed while it runs"])
 def test_a_merge_request_that_is_as_it_was_again_is_worked_on_again(
     tmp_path: Path, way: str
 ) -> None:
@@ -344,8 +344,14 @@ def test_a_merge_request_that_is_as_it_was_again_is_worked_on_again(
     request = ops.request()
     carry(ops, changed(ops, request.number))
     first = {r.job.key for r in ops.queue.jobs()}
-    if way == "closed":
+    if way != "another head":
+        running = way != "closed" and ops.queue.claim("w", 1)
         ops.queue.event_done(0, 1, cancelled=[("local", ops.name, request.number)])
+        assert all(r.stopped for r in ops.queue.jobs())
+        if running:
+            again = "`/optimize retry "
+            assert again in answer(ops.comment(request.number, "/optimize"))
+            assert ops.comment(request.number, "/optimize retry").retried
         carry(ops, changed(ops, request.number, "reopened"))
     else:
         head = git(ops.checkout, "rev-parse", "feature")
@@ -354,7 +360,8 @@ def test_a_merge_request_that_is_as_it_was_again_is_worked_on_again(
         assert {r.state for r in ops.queue.jobs() if r.job.key in first} == {"cancelled"}
         git(ops.checkout, "push", "-q", "--force", "origin", f"{head}:refs/heads/feature")
         carry(ops, changed(ops, request.number, "updated"))
-    assert {r.job.key for r in ops.queue.jobs(states=("queued",))} == first
+    active = ops.queue.jobs(states=("queued", "running"))
+    assert {r.job.key for r in active if not r.stopped} == first
 
 
 def test_a_new_head_stops_the_work_on_the_old_one(tmp_path: Path) -> None:

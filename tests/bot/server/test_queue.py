@@ -196,6 +196,23 @@ def test_cancelling_drops_what_waits_and_stops_what_runs(queue: Queue) -> None:
     assert not queue.ran("runs", "w")
 
 
+@pytest.mark.parametrize("noticed", [False, True])
+def test_what_is_wanted_again_while_it_is_being_cancelled_runs(queue: Queue, noticed: bool) -> None:
+    """`noticed`: its worker has begun to stop it."""
+    queue.add(job("k", number=4), 0)
+    queue.claim("w", 0)
+    queue.event_done(0, 1, cancelled=[("github", "team/ops", 4)])
+    assert not queue.heartbeat("k", "w", 2)
+    queue.event_done(0, 2, retried=["k"])
+    if noticed:
+        assert not queue.finish("k", "w", 3, state="cancelled")
+        queue.release("w")
+        again = queue.claim("other", 3)
+        assert again is not None and again.job.key == "k"
+    else:
+        assert queue.heartbeat("k", "w", 3) and queue.ran("k", "w")
+
+
 def test_retrying_queues_again_what_failed_and_nothing_else(queue: Queue) -> None:
     for key in ("failed", "done"):
         queue.add(job(key), 0)

@@ -65,6 +65,17 @@ def test_what_is_no_record_is_left_out(ci: Ci, text: str) -> None:
     assert set(ci.records()) == {job.key}
 
 
+@pytest.mark.parametrize("key", ["../../../outside", "/outside", ".", "a\nb", "", "x" * 65])
+def test_a_key_that_is_no_name_of_a_folder_is_left_out(ci: Ci, key: str) -> None:
+    """A run's folder is named so: its files are read, written and taken away."""
+    _, job = asked(ci)
+    record = json.loads(ci.records()[job.key].model_dump_json())
+    record["job"]["key"] = key
+    store(ci.ops, {"jobs/aa.json": json.dumps(record)})
+    assert set(ci.records()) == {job.key}
+    assert ci.follow_up() is not None
+
+
 def test_records_of_another_repository_are_not_ours(ci: Ci) -> None:
     """A fork has the branch of where it came from."""
     _, job = asked(ci)
@@ -73,6 +84,47 @@ def test_records_of_another_repository_are_not_ours(ci: Ci) -> None:
     )
     store(ci.ops, {f"jobs/{'a' * 16}.json": other.model_dump_json()})
     assert set(ci.records()) == {job.key}
+
+
+def test_what_was_remembered_under_a_former_name_is_ours(
+    ci: Ci, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The forge leads from that name to this one; other names are not asked for without end."""
+    number, job = asked(ci)
+    ci.write(number, "/ignore operator scale")
+    before, names = ci.records()[job.key], list[str]()
+    files = files_of(ci.ops)
+    others = {
+        f"jobs/{n:016x}.json": before.model_copy(
+            update={
+                "job": job.model_copy(
+                    update={"repository": f"a/{n}" if n else "../..", "key": f"{n:016x}"}
+                )
+            }
+        ).model_dump_json()
+        for n in range(20)
+    }
+    old = {
+        name: text.replace(f" local {ci.ops.name} ", " local old/name ").replace(
+            json.dumps(ci.ops.name), '"old/name"'
+        )
+        for name, text in files.items()
+    }
+    assert '"no local old/name operator src/math/scale"' in old["facts.json"]
+
+    def was_named(forge: LocalForge, name: str) -> bool:
+        names.append(name)
+        return name == "old/name"
+
+    store(ci.ops, old | others)
+    assert ci.records() == {}
+    monkeypatch.setattr(LocalForge, "was_named", was_named)
+    assert ci.records() == {job.key: before}
+    assert len(names) <= 4 and "../.." not in names
+    with state_of(ci.connection()) as state:
+        facts = state.read().facts()
+    assert f"no local {ci.ops.name} operator src/math/scale" in facts
+    assert not any("old/name" in name for name in facts)
 
 
 @pytest.mark.parametrize(

@@ -49,3 +49,27 @@ def test_what_is_no_task_is_said(tmp_path: Path) -> None:
         bench_task(tmp_path)
     (tmp_path / "broken.py").write_text("class Model(")
     assert not is_torch_task(tmp_path / "broken.py")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("proto.yaml", ""),
+        ("proto.yaml", "[operator]"),
+        ("proto.yaml", "operator: {inputs: 3}"),
+        ("proto.yaml", "operator: {inputs: [{nam: x}]}"),
+        ("proto.yaml", "operator: !!bool x"),
+        ("cases.yaml", "cases: {}"),
+        ("cases.yaml", "cases: [1]"),
+        ("cases.yaml", "cases: [{input_shape: [[1]], dtype: []}]"),
+        ("cases.yaml", "cases: [{input_shape: [x, y], dtype: [1]}]"),
+        ("cases.yaml", "cases: [{input_shape: [[1], [1]], dtype: [int8], value_range: 5}]"),
+        ("cases.yaml", "cases: [" + "[" * 2000),
+    ],
+)
+def test_a_folder_of_another_form_is_a_sentence(tmp_path: Path, name: str, text: str) -> None:
+    files = {"proto.yaml": PROTO, "cases.yaml": CASES, "golden.py": GOLDEN, name: text}
+    for one, content in files.items():
+        (tmp_path / one).write_text(content)
+    with pytest.raises(InputError):
+        bench_task(tmp_path)

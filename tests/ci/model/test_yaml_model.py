@@ -1,4 +1,6 @@
+from contextlib import suppress
 from itertools import pairwise
+from typing import Literal
 
 import pytest
 from pydantic import Field
@@ -60,3 +62,46 @@ def test_an_alias_that_stands_for_too_much_or_for_itself_is_refused(text: str) -
 def test_what_is_no_mapping_of_yaml_is_one_sentence(text: str | bytes) -> None:
     (told,) = model_problems(Whole, text, "f.yml")
     assert told.startswith("f.yml") and "\n" not in told
+
+
+ODD = [
+    *("2001-99-99", "2001-01-01T99:99:99Z", "0b_", "0x_", "1e999", "190:20:30.15", "1__2", "="),
+    *("!!timestamp x", "!!bool x", "!!int ''", "!!float '.'", "!!binary x", "!!null 1", "!x y"),
+    *("!!python/object:os.system ls", "!!omap [a: b]", "!!set {a}", "? [a]\n: b", "{{a: 1}: 2}"),
+    *("9" * 5000, "0x" + "f" * 5000, "-" + "9" * 400, "1e" + "9" * 400, "9" * 30 + ":1"),
+    *("&a [*a]", "{<<: [1]}", "<<: x"),
+    *('"\\0"', '"\\u202e"', "\x00", "\u202ea", "\x85", "%YAML 9.9\n---", "---\n---\na: 1", "@x"),
+]
+
+
+class Odd(Frozen):
+    """Takes a value of each kind."""
+
+    number: int = 0
+    share: float = 0.0
+    flag: bool = False
+    word: Literal["a", "b"] = "a"
+    pair: tuple[float, float] = (0, 1)
+    names: dict[str, int] = {}
+
+
+@pytest.mark.parametrize("value", ODD)
+def test_no_value_of_yaml_ends_in_anything_but_a_sentence(value: str) -> None:
+    places = [value, f"{value}: 1", f"[{value}]", *(f"{n}: {value}" for n in Odd.model_fields)]
+    for text in (*places, f"pair: [{value}, 1]", f"names: {{{value}: {value}}}"):
+        for problem in model_problems(Odd, text.encode(), "odd.yml"):
+            assert problem.startswith("odd.yml") and len(problem) < 5600
+        with suppress(InputError):
+            read_model(Odd, text, "odd.yml")
+
+
+@pytest.mark.parametrize("value", ["[" * 2000, "{a: " * 2000, "- " * 2000])
+def test_a_value_in_a_thousand_others_is_a_sentence(value: str) -> None:
+    (said,) = model_problems(Odd, f"pair: {value}", "odd.yml")
+    assert said.startswith("odd.yml")
+
+
+@pytest.mark.parametrize("value", ["!!bool x", "!!timestamp x", "2001-99-99", "0x" + "f" * 17])
+def test_a_value_that_yaml_cannot_be_read_as_is_named_by_its_line(value: str) -> None:
+    (said,) = model_problems(Odd, f"flag: true\nnumber: {value}", "odd.yml")
+    assert said.startswith("odd.yml line 2: this is not YAML: ")

@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any, ClassVar
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
 from bot.forge.errors import ForgeError
 from bot.forge.local import LocalForge
@@ -52,6 +52,9 @@ class Answer:
 
 
 Route = Callable[..., Answer]
+# Where the page after the one of that number is, of pages of which there are as many as the second
+# number says; None: the answer has no such link.
+Next = Callable[[int, int], str | None]
 
 
 class ForgeServer(ABC):
@@ -72,6 +75,10 @@ class ForgeServer(ABC):
         self.issues = Issues()
         self.log: list[str] = []
         self.failures: deque[tuple[int, dict[str, str]]] = deque()
+        self.former = ""
+        """A name that the repository had once."""
+        self.next_page: Next | None = None
+        """With it lists come in pages of one element, each with a `Link` to the next."""
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._http.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._http.server_address[1]}"
@@ -113,18 +120,45 @@ class ForgeServer(ABC):
         user = self.user_of(headers)
         if user is None:
             return Answer(self.error(401, "Bad credentials"), 401)
+        for spelt in filter(None, (self.former, quote(self.former, safe=""))):
+            if method == "GET" and spelt in target:
+                name = quote(self.name, safe="") if "%" in spelt else self.name
+                location = self.url + target.replace(spelt, name)
+                return Answer({"url": location}, 301, {"Location": location})
         for wanted, pattern, name in self.routes:
             match = re.fullmatch(self.prefix + pattern, parts.path)
             if match is None or wanted != method:
                 continue
             body = json.loads(raw) if raw else {}
+            text = isinstance(body, dict) and (body.get("body") or body.get("description"))
+            if text and len(text) > 65_536:
+                return Answer(
+                    self.error(422, "body is too long (maximum is 65536 characters)"), 422
+                )
+            number = int(query.pop("page", 1)) if self.next_page else 1
             request = Request(method, parts.path, query, headers, body, user)
             try:
-                return getattr(self, name)(request, *map(unquote, match.groups()))
+                made = getattr(self, name)(request, *map(unquote, match.groups()))
+                return made if method != "GET" else self.in_pages(made, number, query)
             except ForgeError as problem:
                 status = STATUS[problem.kind]
                 return Answer(self.error(status, str(problem)), status)
         return Answer(self.error(404, f"No route for {method} {parts.path}"), 404)
+
+    def in_pages(self, made: Answer, number: int, query: dict[str, str]) -> Answer:
+        """A page of one element, with the `Link` of `next_page`, of what is or holds a list."""
+        body = made.body
+        field = next((k for k in ("check_runs", "statuses") if k in body), None)
+        whole = body[field] if field else body
+        if self.next_page is None or not isinstance(whole, list):
+            return made
+        page = whole[number - 1 : number]
+        links = [f'<{self.url}/?{urlencode(query | {"page": 1})}>; rel="first"']
+        after = self.next_page(number, len(whole))
+        if after is not None:
+            links.append(f'<{after}>; rel="next"')
+        more = made.headers | {"Link": ", ".join(links)}
+        return Answer(body | {field: page} if field else page, made.status, more)
 
     # What a method answers, in GitHub's form unless a forge says otherwise
 

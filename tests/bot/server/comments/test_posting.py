@@ -1,10 +1,15 @@
 """Which failures pass by themselves, and how long the forge asks to wait."""
 
+from types import SimpleNamespace
+from typing import Any, cast
+
 import pytest
 
 from bot.base.git import GitError
+from bot.forge.base import Forge
 from bot.forge.errors import ForgeError
-from bot.server.comments.posting import asked_wait, away
+from bot.server.comments.posting import asked_wait, away, put_section
+from tests.bot.make import job
 
 
 @pytest.mark.parametrize(
@@ -32,3 +37,32 @@ def test_only_a_forge_that_says_so_is_waited_for() -> None:
     assert asked_wait(ForgeError("slow down", "rate_limited", retry_after=3600)) == 3600
     assert asked_wait(ForgeError("502", "unavailable")) == 0
     assert asked_wait(GitError("git fetch: timed out")) == 0
+
+
+class OneComment:
+    """A forge with one comment of the bot."""
+
+    made: SimpleNamespace | None = None
+
+    def comments(self, number: int) -> list[Any]:
+        return [self.made] if self.made else []
+
+    def is_viewer(self, login: str) -> bool:
+        return login == "bot"
+
+    def comment(self, number: int, body: str) -> None:
+        self.made = SimpleNamespace(id=1, body=body, author="bot")
+
+    def edit_comment(self, number: int, comment_id: int, body: str) -> None:
+        self.comment(number, body)
+
+
+def test_the_parts_of_many_operators_fit_into_one_comment() -> None:
+    forge, names = OneComment(), [f"src/math/operator_{place:03}" for place in range(150)]
+    for name in names:
+        one = job(number=3, kind="measure", operator=name)
+        put_section(cast(Forge, forge), one, f"**{name}**: 1.2x\n\n<details>\n" + "row\n" * 2000)
+    assert forge.made is not None
+    body = forge.made.body
+    assert len(body) < 65_000 and all(f"**{name}**" in body for name in names)
+    assert body.count("<details>") == body.count("</details>")
