@@ -30,7 +30,7 @@ _CAUSES: Final = (
 )
 """What can make a result wrong at another place."""
 
-_LESSER: Final = ("half_sum", "uninitialised")
+_LESSER: Final = ("half_sum", "given_size", "uninitialised")
 """What may be the cause where nothing else is."""
 
 _MEANT: Final = ("cut", "narrow_offset", "wrapped", "half_sum")

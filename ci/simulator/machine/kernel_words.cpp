@@ -5,6 +5,7 @@
 #include "gm_allocations.h"
 #include "intrinsics_sync_copy.h"
 #include "machine.h"
+#include "memory.h"
 
 using namespace dav;
 
@@ -33,7 +34,8 @@ void dav_ub_note(uint32_t offset, uint32_t bytes, const char* name) {
 }
 
 void dav_extent(uint64_t address, uint64_t first, uint64_t last) {
-    if (current == nullptr || current->cube) return;
+    if (current == nullptr) return;
+    if (current->cube && in_local_memories(reinterpret_cast<const void*>(address))) return;
     if (last == 0)
         current->extents.erase(address);
     else
