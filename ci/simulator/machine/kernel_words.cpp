@@ -55,8 +55,8 @@ void dav_wrapped(const char* what) {
              "This %s of unsigned integers is larger than 32 bits: it wraps.", what);
 }
 
-void dav_limit(const char* message) {
-    if (current != nullptr) warn(__builtin_return_address(0), "limit", "", "%s", message);
+void dav_limit(const char* message, const char* kind) {
+    if (current != nullptr) warn(__builtin_return_address(0), kind, "", "%s", message);
 }
 
 void dav_sync_flags(const void* flags, uint64_t local_bytes, int32_t cores) {

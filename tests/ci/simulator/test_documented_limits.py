@@ -73,6 +73,17 @@ PART = """
     local.SetValue(0, given.GetValue(511));
     taken.SetValue(0, given(511 - 8 * over));
 """
+EVENTS = """
+    const int32_t over = OVER;
+    TPipe pipe;
+    TEventID own[7];
+    for (int i = 0; i < 7; ++i) own[i] = pipe.AllocEventID<HardEvent::MTE2_V>();
+    SetFlag<HardEvent::MTE2_V>(own[6]);
+    WaitFlag<HardEvent::MTE2_V>(own[6]);
+    for (int i = 0; i < 7; ++i) pipe.ReleaseEventID<HardEvent::MTE2_V>(own[i]);
+    SetFlag<HardEvent::V_MTE3>(5 + over);
+    WaitFlag<HardEvent::V_MTE3>(5 + over);
+"""
 SHIFTED = """
     const int32_t over = OVER;
     LocalTensor<float> local(TPosition::VECCALC, 0, 1024);
@@ -93,6 +104,11 @@ def test_what_leaves_the_part_that_setglobalbuffer_was_given_is_named(
     said = ["bytes 1024 to 2047", "bytes 32 to 2047", "bytes 2044 to 2047"]
     assert [next(n for n in said if n in text) for text in beyond] == said
     assert harness.over(PART, 0).warned("given_size") == []
+
+
+def test_a_reserved_event_that_no_pipe_has_handed_out_is_named(harness: CheckedHarness) -> None:
+    assert len(harness.over(EVENTS, 1).warned("reserved_event")) == 1
+    assert harness.over(EVENTS, 0).warned("reserved_event") == []
 
 
 def test_a_result_over_a_part_of_its_source_within_a_repeat_is_named(
