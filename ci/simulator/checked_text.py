@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
-from ci.source.cpp_source import Edit, Source, ancestors, parse, walk
+from ci.source.cpp_source import Edit, Source, ancestors, below, parse
 
 _TYPE = r"(?:std::)?(?P<{0}>u?int(?:8|16|32)_t)"
 _KEPT = re.compile(
@@ -30,6 +30,9 @@ _FIXED = re.compile(r"(?:std::)?u?int(?:8|16|32)_t")
 _BEFORE = 80
 """Characters before a function that may say that it is the kernel."""
 
+_LOSING = ("init_declarator", "return_statement", "binary_expression", "assignment_expression")
+"""What may keep less than it is given."""
+
 _PLAIN = ("identifier", "field_expression", "subscript_expression")
 """What may be named twice."""
 
@@ -44,8 +47,10 @@ class _Side:
     namespace: str
     checked: tuple[str, ...]
     """Operators between numbers of 32 bits that are checked."""
-    names: bool
+    names: bool = False
     """Whether an object takes the name of what keeps the number."""
+    given: bool = False
+    """Whether parameters of functions see what they are given."""
 
     def cut(self, kind: str, name: str) -> str:
         plain = name.isprintable() and not {*name} & {*'\\"'}
@@ -53,7 +58,8 @@ class _Side:
         return f" ::{self.namespace}::Cut<{kind}>({said if self.names else ''}) ="
 
 
-_KERNEL = _Side("AscendC", ("*", "+"), names=False)
+_KERNEL = _Side("AscendC", ("*", "+"))
+_KERNEL_GIVEN = _Side("AscendC", ("*", "+"), given=True)
 _HOST = _Side("optiling", (), names=True)
 """The compiler's own checks see the host side's sums and products, which have signs."""
 
@@ -86,9 +92,9 @@ def computed_texts(texts: Mapping[str, str]) -> dict[str, str]:
 
 def checked_texts(texts: Mapping[str, str]) -> dict[str, str]:
     """The same, with what the kernel's own functions are given checked as well."""
-    return computed_texts(
+    return cast_texts(
         {
-            file: _given(text) if file.startswith("op_kernel/") else text
+            file: _computed(text, _KERNEL_GIVEN) if file.startswith("op_kernel/") else text
             for file, text in texts.items()
         }
     )
@@ -102,30 +108,28 @@ def _checked(found: re.Match[str]) -> str:
     return found.group()
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _computed(text: str, side: _Side) -> str:
     source = parse(text)
-    return source.apply(
+    edits = [
         edit
         for function in source.functions
         if not any(up.type == "function_definition" for up in ancestors(function.node))
-        for node in walk(function.body)
+        for node in below(function.body, *_LOSING)
         if not _is_directive(source, node)
         for edit in _edits(source, node, side)
-    )
+    ]
+    return source.apply([*edits, *(_given(source) if side.given else ())])
 
 
-@lru_cache(maxsize=64)
-def _given(text: str) -> str:
-    """The text with parameters that are narrow integers as objects that see what they are given.
+def _given(source: Source) -> Iterator[Edit]:
+    """Parameters that are narrow integers become objects that see what they are given.
 
     A definition gets variables of the parameters' names and types in front.
     """
-    source = parse(text)
-    edits = []
-    for node in walk(source.root):
+    for node in below(source.root, "function_declarator"):
         whole = node.parent
-        if node.type != "function_declarator" or whole is None:
+        if whole is None:
             continue
         entry = "__global__" in source.text[max(0, whole.start_byte - _BEFORE) : node.start_byte]
         names = node.child_by_field_name("parameters")
@@ -139,17 +143,14 @@ def _given(text: str) -> str:
                 continue
             if name is not None and name.type != "identifier":
                 continue
-            edits.append(
-                Edit(kind.start_byte, kind.end_byte, f"::AscendC::Given<{source.code(kind)}>")
-            )
+            yield Edit(kind.start_byte, kind.end_byte, f"::AscendC::Given<{source.code(kind)}>")
             if name is not None and body is not None:
-                edits.append(Edit(name.end_byte, name.end_byte, "_given"))
+                yield _behind(name, "_given")
                 const = any(part.type == "type_qualifier" for part in one.children)
                 kept, word = f"{'const ' * const}{source.code(kind)}", source.code(name)
                 taken.append(f" [[maybe_unused]] {kept} {word} = {word}_given;")
         if body is not None and taken:
-            edits.append(Edit(body.start_byte + 1, body.start_byte + 1, "".join(taken)))
-    return source.apply(edits)
+            yield Edit(body.start_byte + 1, body.start_byte + 1, "".join(taken))
 
 
 def _is_directive(source: Source, node: Node) -> bool:
@@ -159,9 +160,7 @@ def _is_directive(source: Source, node: Node) -> bool:
 
 
 def _edits(source: Source, node: Node, side: _Side) -> Iterator[Edit]:
-    left = node.child_by_field_name("left")
-    right = node.child_by_field_name("right")
-    sign = node.child_by_field_name("operator")
+    left, right, sign = (node.child_by_field_name(w) for w in ("left", "right", "operator"))
     if node.type == "init_declarator":
         yield from _initial(source, node, side)
     elif node.type == "return_statement":

@@ -194,7 +194,7 @@ class Toolchain:
     def prepare(self) -> None:
         """Build what every vector operator needs, once: processes that begin together would each
         build it at the same time."""
-        _ = self.machine_runner, self.kernel_prefix, self.host_prelude, self.host_runtime
+        _ = self.machine_runner, self.kernel_prefix(), self.host_prelude, self.host_runtime
 
     @cached_property
     def machine_runner(self) -> Path:
@@ -225,12 +225,8 @@ class Toolchain:
             ["-rdynamic", *map(str, objects), "-o", "machine_runner", "-ldl", "-lpthread"], folder
         )
 
-    @cached_property
-    def kernel_prefix(self) -> Path:
+    def kernel_prefix(self, core: str = "vector", flavour: Flavour = "plain") -> Path:
         """Folder of `prefix.h`, which includes the door's headers, and its compiled form."""
-        return self._kernel_prefix("vector", "plain")
-
-    def _kernel_prefix(self, core: str, flavour: Flavour) -> Path:
         flags = self.kernel_flags(core, flavour)
         door = self.door
         parts = [door.prefix, *door.arguments(), door.digest]
@@ -280,7 +276,7 @@ class Toolchain:
         meanwhile: Callable[[], object],
         flavour: Flavour,
     ) -> Path:
-        prefix = self._kernel_prefix(core, flavour)
+        prefix = self.kernel_prefix(core, flavour)
         laid = kernel_texts(operator, texts)
         unit = translation_unit(operator, variant, texts[operator.kernel_entry])
         headers = header_texts(variant)

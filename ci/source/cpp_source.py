@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import tree_sitter_cpp
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 from ci.source.cpp_text import blanked, closing, split_arguments, without_comments
 
@@ -176,9 +176,7 @@ class Source:
     @cached_property
     def blocks(self) -> tuple[Node, ...]:
         """All `{ … }` blocks and cases, outer before inner."""
-        return tuple(
-            n for n in walk(self.root) if n.type in ("compound_statement", "case_statement")
-        )
+        return tuple(below(self.root, "compound_statement", "case_statement"))
 
     @cached_property
     def statement_calls(self) -> dict[int, Call]:
@@ -189,9 +187,7 @@ class Source:
     def functions(self) -> tuple[Function, ...]:
         """All function definitions, methods included, in source order."""
         found = []
-        for node in walk(self.root):
-            if node.type != "function_definition":
-                continue
+        for node in below(self.root, "function_definition"):
             body = node.child_by_field_name("body")
             name = _declared_name(node.child_by_field_name("declarator"))
             if body is not None and name is not None:
@@ -202,9 +198,7 @@ class Source:
     def calls(self) -> tuple[Call, ...]:
         """All calls of plain or qualified names (not methods), in source order."""
         found = []
-        for node in walk(self.root):
-            if node.type != "call_expression":
-                continue
+        for node in below(self.root, "call_expression"):
             called = node.child_by_field_name("function")
             arguments = node.child_by_field_name("arguments")
             if called is None or arguments is None:
@@ -229,9 +223,7 @@ class Source:
     def methods(self) -> tuple[Method, ...]:
         """All calls of methods, in source order."""
         found = []
-        for node in walk(self.root):
-            if node.type != "call_expression":
-                continue
+        for node in below(self.root, "call_expression"):
             called = node.child_by_field_name("function")
             arguments = node.child_by_field_name("arguments")
             if called is None or arguments is None or called.type != "field_expression":
@@ -284,13 +276,13 @@ class Source:
 
     def apply(self, edits: Iterable[Edit]) -> str:
         """The text with non-overlapping edits made; raises ValueError when two overlap."""
-        text, last = self.text, len(self.text) + 1
-        for edit in sorted(edits, key=lambda e: (-e.start, -e.end)):
-            if edit.end > last:
+        parts, done = [], 0
+        for edit in sorted(edits, key=lambda e: (e.start, e.end)):
+            if edit.start < done:
                 raise ValueError("Two edits of a rewrite overlap.")
-            text = text[: edit.start] + edit.new + text[edit.end :]
-            last = edit.start
-        return text
+            parts += [self.text[done : edit.start], edit.new]
+            done = edit.end
+        return "".join((*parts, self.text[done:]))
 
     def removal(self, start: int, end: int) -> Edit:
         """Delete a statement; with its line when nothing else is on it."""
@@ -315,6 +307,17 @@ def walk(node: Node) -> Iterator[Node]:
         top = stack.pop()
         yield top
         stack.extend(reversed(top.children))
+
+
+def below(node: Node, *kinds: str) -> list[Node]:
+    """The nodes of some kinds in what `walk` gives, many times faster."""
+    found = QueryCursor(_query(kinds)).captures(node).get("one", [])
+    return sorted(found, key=lambda one: (one.start_byte, -one.end_byte))
+
+
+@lru_cache(maxsize=64)
+def _query(kinds: tuple[str, ...]) -> Query:
+    return Query(_LANGUAGE, f"[{' '.join(f'({kind})' for kind in kinds)}] @one")
 
 
 def ancestors(node: Node) -> Iterator[Node]:

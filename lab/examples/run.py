@@ -163,7 +163,7 @@ def _build_host(example: Example, toolchain: Toolchain, device: Device, place: P
     lay(folder, {**texts, **made})
     shutil.copytree(INCLUDE, folder / "runtime")
     door, prelude = own_headers(), toolchain.host_prelude
-    prefix = toolchain.kernel_prefix if toolchain.door.name == door.name else None
+    prefix = toolchain.kernel_prefix() if toolchain.door.name == door.name else None
     generated = prefix or folder / "generated"
     if prefix is None:
         lay(generated, dict(door.generated))

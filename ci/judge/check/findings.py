@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
@@ -13,6 +14,8 @@ from ci.model.trial import MachineWarning, Outcome, Place, Refusal
 from rules.findings import finding_rule
 
 Key: TypeAlias = tuple[str, ...]
+
+_NUMBER: Final = re.compile(r"(?:0x[0-9a-f]+|\b\d+)\b")
 
 QUIET: Final = ("door",)
 """Kinds of warnings that are about the tool, not about the operator."""
@@ -30,11 +33,14 @@ _CAUSES: Final = (
 )
 """What can make a result wrong at another place."""
 
-_LESSER: Final = ("half_sum", "uninitialised")
+_LESSER: Final = ("half_sum", "given_size", "uninitialised")
 """What may be the cause where nothing else is."""
 
 _MEANT: Final = ("cut", "narrow_offset", "wrapped", "half_sum")
 """What is meant, or harms nothing, where no result is wrong."""
+
+_CONFLICTS: Final = (Outcome.RACE.value, "compiler_order")
+"""What two accesses to the same bytes lead to."""
 
 _CAUSED: Final = (Outcome.WRONG_RESULT.value, Outcome.MEMORY_ERROR.value, Outcome.RACE.value)
 
@@ -129,18 +135,20 @@ class Findings:
     def ordered(self) -> tuple[Finding, ...]:
         """The worst first; among equals causes before what they lead to, then by place.
 
-        A case that runs over the end of a buffer races with that buffer's neighbour: its races are
-        left out, for a flag between them would only hide the cause. Casts that cut numbers
-        are meant where everything else is right. A wrong result names what may have caused it;
-        where that is known, other bytes change its bytes too, and say nothing.
+        What runs over the end of a buffer is in conflict with that buffer's neighbour: the races
+        and waits of its case and line are left out, for a flag would only hide the cause. Casts
+        that cut numbers are meant where everything else is right. A wrong result names what may
+        have caused it; where that is known, other bytes change its bytes too, and say nothing.
         """
         ranks = [*Severity]
-        over = {f.place.case for f in self.found.values() if f.kind == "overrun"}
+        overruns = [f.place for f in self.found.values() if f.kind == "overrun"]
+        over = {part for place in overruns for part in (place.case, place.source) if part}
         wrong = self.has(*_CAUSED)
         explained = wrong and self.has(*(kind for kind in _CAUSES if kind != "unset"))
         found = []
         for one in self.found.values():
-            if one.kind == Outcome.RACE.value and one.place.case in over:
+            seen = {one.place.case, one.place.source, one.other.source}
+            if one.kind in _CONFLICTS and seen & over:
                 continue
             if one.kind in _MEANT and not wrong and not one.fails:
                 continue
@@ -199,8 +207,10 @@ def _of_refusal(outcome: Outcome, refusal: Refusal, varied: str) -> Finding:
 
 
 def _key(finding: Finding) -> Key:
-    """A line has a fault of a kind once, whatever case shows it; without a line, each way to vary
-    has its own."""
+    """A line has a fault of a kind once, whatever case shows it. Without a line, each way to vary
+    has its own, and what is said of a launch on its way is one whatever numbers it names."""
     if finding.place.source:
         return finding.kind, finding.place.source
-    return finding.kind, finding.varied, finding.text.partition(":")[0]
+    if finding.kind in [*Outcome]:
+        return finding.kind, finding.varied, finding.text.partition(":")[0]
+    return finding.kind, _NUMBER.sub("", finding.text)

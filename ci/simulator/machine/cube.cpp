@@ -28,7 +28,8 @@ uint8_t* CubeIssue::operand(Memory memory, const void* address, const Pieces& pi
         if (write) {
             hazards_.write_ub(start, length);
         } else {
-            check_initialised(start, length, mnemonic_, site_);
+            // A product's own steps read whole fractals, of which they keep what they need.
+            if (!current->ordered_by_data) check_initialised(start, length, mnemonic_, site_);
             hazards_.read_ub(start, length);
         }
     }

@@ -199,6 +199,28 @@ void* behind_l2(void* address) {
     return reinterpret_cast<void*>(given & ~PAST_L2);
 }
 
+namespace {
+
+// Warns where a copy or an element leaves what SetGlobalBuffer was given. Copies take whole blocks:
+// what they read of the last one harms nothing.
+void check_given(const Transfer& span, const Allocation& tensor, const char* mnemonic,
+                 const void* site) {
+    const auto found = current->extents.find(span.start);
+    if (found == current->extents.end()) return;
+    const auto [first, last] = found->second;
+    current->extents.erase(found);
+    const uint64_t over = span.write || span.length < BLOCK ? 0 : BLOCK - 1;
+    const uint64_t end = std::min(span.end(), tensor.start + tensor.bytes);
+    if (span.start >= first && end <= last + over) return;
+    warn(site, "given_size", mnemonic,
+         "%s %s bytes %lld to %lld of a part of %s that SetGlobalBuffer was given as %llu bytes.",
+         mnemonic, span.write ? "writes" : "reads", static_cast<long long>(span.start - first),
+         static_cast<long long>(span.end() - first) - 1, tensor.name.c_str(),
+         static_cast<unsigned long long>(last - first));
+}
+
+}  // namespace
+
 void check_gm(const Transfer& span, const char* mnemonic, const void* site) {
     const Allocation* one = find_allocation(span.start);
     const uint64_t end = span.end();
@@ -216,6 +238,7 @@ void check_gm(const Transfer& span, const char* mnemonic, const void* site) {
              one->name.c_str(), span.count, span.length,
              static_cast<unsigned long long>(end - one->start - one->bytes),
              static_cast<unsigned long long>(one->bytes));
+    check_given(span, *one, mnemonic, site);
     if (!span.write) return;
     if (end > one->start + one->bytes)
         warn(site, "padding", mnemonic, "%s writes %llu bytes into the padding behind %s.",

@@ -165,8 +165,9 @@ void dav_extent(uint64_t address, uint64_t first, uint64_t last);
 void dav_narrowed(const char* kind, int64_t given, int64_t becomes, uint32_t bits);
 // A product or sum of unsigned numbers of 32 bits wraps.
 void dav_wrapped(const char* what);
-// The kernel goes beyond what the documentation allows; `message` is a sentence.
-void dav_limit(const char* message);
+// The kernel goes beyond what the documentation allows; `message` is a sentence, `kind` the
+// warning's.
+void dav_limit(const char* message, const char* kind = "limit");
 // SyncAll's flags in global memory and its local copy, for so many cores: the flags must be zero
 // before the first meeting, both must hold 32 bytes a core.
 void dav_sync_flags(const void* flags, uint64_t local_bytes, int32_t cores);

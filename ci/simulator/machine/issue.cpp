@@ -89,6 +89,29 @@ bool overwrites_own_source(const VectorOperand& source, uint64_t from, const Vec
     return false;
 }
 
+// Does a repeat write a part of what it reads itself, of equal width? It must be all of it or none.
+bool overlaps_in_part(const VectorOperand& source, uint64_t from, const VectorOperand& target,
+                      uint64_t to, uint32_t repeats) {
+    if (source.span != 0 || target.span != 0 || source.blocks != target.blocks) return false;
+    for (uint32_t r = 0; r < repeats; ++r) {
+        const uint64_t low = to + r * repeat_step(target);
+        const uint64_t start = from + r * repeat_step(source);
+        if (start >= low + repeat_bytes(target) || low >= start + repeat_bytes(source)) continue;
+        if (low == start && source.block_stride == target.block_stride) continue;
+        const bool short_one = r + 1 == repeats && target.tail_blocks != 0;
+        const uint32_t blocks = short_one ? target.tail_blocks : target.blocks;
+        for (uint32_t written = 0; written < blocks; ++written) {
+            const uint64_t place = low + uint64_t(written) * target.block_stride * BLOCK_BYTES;
+            for (uint32_t read = 0; read < blocks; ++read) {
+                const uint64_t other = start + uint64_t(read) * source.block_stride * BLOCK_BYTES;
+                if (place == other && written == read) continue;
+                if (place < other + BLOCK_BYTES && other < place + BLOCK_BYTES) return true;
+            }
+        }
+    }
+    return false;
+}
+
 // Which instruction adds onto the same place again and again in half precision: the rounding of
 // each addition is lost. Said only where the result is wrong.
 void note_half_sum(const char* mnemonic, const char* dtype, const VectorOperand* operands,
@@ -138,6 +161,14 @@ void check_own_source(const char* mnemonic, const char* dtype, const VectorOpera
             const VectorOperand& read = operands[source];
             const uint64_t start = offsets[source];
             if (read.write || start >= high || low >= start + extent(read, repeats)) continue;
+            const auto where = [&] {
+                return describe_ub(static_cast<uint32_t>(std::max(low, start)), BLOCK_BYTES);
+            };
+            if (overlaps_in_part(read, start, operands[target], low, repeats))
+                warn(site, "own_source", mnemonic,
+                     "%s writes its result over a part of its source, at %s, within one repeat; "
+                     "the two must be the same there or apart.",
+                     mnemonic, where().c_str());
             if (source == SECOND_SOURCE &&
                 (read.repeat_stride == 0 || operands[target].repeat_stride == 0) &&
                 accumulates(mnemonic, dtype))
@@ -146,8 +177,7 @@ void check_own_source(const char* mnemonic, const char* dtype, const VectorOpera
             warn(site, "own_source", mnemonic,
                  "%s writes its result over its own source, at %s, before later repeats have read "
                  "it: they read the result.",
-                 mnemonic,
-                 describe_ub(static_cast<uint32_t>(std::max(low, start)), BLOCK_BYTES).c_str());
+                 mnemonic, where().c_str());
         }
     }
 }
@@ -214,7 +244,7 @@ void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
     if (launch().addresses) return;
     hazards.settle();
     if (launch().checked) note_half_sum(mnemonic, dtype, operands, count, repeats, site);
-    if (repeats > 1 && count <= MOST_BANKS)
+    if (repeats > 0 && count <= MOST_BANKS)
         check_own_source(mnemonic, dtype, operands, offsets, count, repeats, site);
     const BankConflicts conflicts = known_conflicts(banks, bank_count, repeats);
     Work work = Work::of(Formula::VECTOR, repeats);

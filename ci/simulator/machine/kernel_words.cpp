@@ -5,6 +5,7 @@
 #include "gm_allocations.h"
 #include "intrinsics_sync_copy.h"
 #include "machine.h"
+#include "memory.h"
 
 using namespace dav;
 
@@ -33,7 +34,8 @@ void dav_ub_note(uint32_t offset, uint32_t bytes, const char* name) {
 }
 
 void dav_extent(uint64_t address, uint64_t first, uint64_t last) {
-    if (current == nullptr || current->cube) return;
+    if (current == nullptr) return;
+    if (current->cube && in_local_memories(reinterpret_cast<const void*>(address))) return;
     if (last == 0)
         current->extents.erase(address);
     else
@@ -53,8 +55,8 @@ void dav_wrapped(const char* what) {
              "This %s of unsigned integers is larger than 32 bits: it wraps.", what);
 }
 
-void dav_limit(const char* message) {
-    if (current != nullptr) warn(__builtin_return_address(0), "limit", "", "%s", message);
+void dav_limit(const char* message, const char* kind) {
+    if (current != nullptr) warn(__builtin_return_address(0), kind, "", "%s", message);
 }
 
 void dav_sync_flags(const void* flags, uint64_t local_bytes, int32_t cores) {

@@ -41,7 +41,7 @@ bool repeated(const Core& core, uint32_t offset, uint32_t bytes, bool write) {
 void access(const void* pointer, uint32_t bytes, bool write, const char* name, const void* site) {
     Core& core = *current;
     const uint32_t offset = ub_offset(pointer);
-    if (!core.extents.empty()) {
+    if (offset != UINT32_MAX && !core.extents.empty()) {
         check_extent(pointer, bytes, write, name, site);
         core.extents.erase(reinterpret_cast<uint64_t>(pointer));
     }

@@ -56,7 +56,7 @@ struct Desk {
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        prefix = self.toolchain.kernel_prefix / "prefix.h"
+        prefix = self.toolchain.kernel_prefix(flavour=self.flavour) / "prefix.h"
         self.flags += [f"-I{DEVICE_HEADERS}", "-include", str(prefix)]
 
     def rows(

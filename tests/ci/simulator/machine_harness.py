@@ -15,7 +15,7 @@ import numpy as np
 from ci.model.launch import Tensors, arrays
 from ci.simulator.kernel_cores import Cores
 from ci.simulator.launch_request import LaunchSpec, write_request
-from ci.simulator.toolchain import KERNEL_LINK, MACHINE, Toolchain
+from ci.simulator.toolchain import KERNEL_LINK, MACHINE, Flavour, Toolchain
 from rules.architectures import load_architecture
 from rules.devices import load_device
 from tests.ci.simulator.bits import keep
@@ -56,6 +56,7 @@ class Launch:
 class MachineHarness:
     """One folder of compiled kernels and runs."""
 
+    flavour: Flavour = "plain"
     signature = "static void kernel(u8** a)"
     prelude = """
 #include <cmath>
@@ -71,7 +72,7 @@ template <typename T> T* ub(uint32_t offset) { return (T*)(dav_ub_base() + offse
         self.folder = folder
         self.toolchain = Toolchain(load_architecture("dav-c220"))
         self.runner = self.toolchain.machine_runner
-        self.flags = [*self.toolchain.kernel_flags("vector"), f"-I{MACHINE}"]
+        self.flags = [*self.toolchain.kernel_flags("vector", self.flavour), f"-I{MACHINE}"]
         self.runs = 0
 
     def compile(self, body: str, define: Mapping[str, object] | None = None) -> Path:

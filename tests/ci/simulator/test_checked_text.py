@@ -83,8 +83,8 @@ def _parameters(text: str) -> str:
 def test_a_definition_sees_what_it_is_given_and_computes_with_what_it_had() -> None:
     assert _parameters("void f(uint8_t n, const int32_t m) { g(n); }") == (
         "void f(Given<uint8_t> n_given, const Given<int32_t> m_given)"
-        " { uint8_t n = Cut<::std::decay_t<decltype(n)>>() = n_given;"
-        " const int32_t m = Cut<::std::decay_t<decltype(m)>>() = m_given; g(n); }"
+        " { uint8_t n = n_given;"
+        " const int32_t m = m_given; g(n); }"
     )
 
 

@@ -2,7 +2,16 @@ import re
 
 import pytest
 
-from ci.source.cpp_source import Edit, Source, identifiers, root_name, shadow, squeeze
+from ci.source.cpp_source import (
+    Edit,
+    Source,
+    below,
+    identifiers,
+    root_name,
+    shadow,
+    squeeze,
+    walk,
+)
 from ci.source.cpp_text import split_arguments, without_comments
 
 KERNEL = """// Größe
@@ -131,3 +140,13 @@ def test_helpers_see_through_spelling() -> None:
     assert squeeze("a  +\n b ( c )") == "a+b(c)"
     assert root_name("this->x[i * n].ReinterpretCast<half>()") == "x"
     assert identifiers("a->b[c1]") == {"a", "b", "c1"}
+
+
+def test_nodes_of_some_kinds_are_those_that_a_walk_meets_in_its_order() -> None:
+    source = Source("void f() { g(a)(b); { if (h(g(1))) return g(2) + broken(; } }\nint k = g(3);")
+    kinds = ("call_expression", "compound_statement", "return_statement")
+    for top in (source.root, source.functions[0].body):
+        met = [node for node in walk(top) if node.type in kinds]
+        assert below(top, *kinds) == met
+        assert len(met) > 5
+    assert below(source.root, "lambda_expression") == []

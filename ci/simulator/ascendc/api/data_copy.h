@@ -239,8 +239,9 @@ __aicore__ inline void InitGlobalMemory(GlobalTensor<T> global, const uint64_t s
     for (uint64_t done = 0; done < size; done += part) {
         const uint64_t left = size - done;
         const uint32_t elements = uint32_t(left < part ? left : part);
-        copy_out_aligned(global.address_ + done, scratch.pointer(), 1,
-                         elements * uint32_t(sizeof(T)), 0, 0);
+        const GlobalTensor<T> rest = global[done];
+        rest.announce_write();
+        copy_out_aligned(rest.address_, scratch.pointer(), 1, elements * uint32_t(sizeof(T)), 0, 0);
     }
     order_pipes<HardEvent::MTE3_V>();
 }

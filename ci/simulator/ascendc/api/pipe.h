@@ -101,6 +101,9 @@ public:
                 "All 8 event ids between two pipes are in use: too many queue buffers wait "
                 "for the same pair of pipes, or an id was never released.");
         }
+#ifdef DAV_CHECKED
+        handed_[int(event)] |= uint8_t(1U << id);
+#endif
         return TEventID(id);
     }
 
@@ -172,8 +175,18 @@ private:
     int buffer_count_ = 0;
     uint32_t top_[int(Hardware::MAX)] = {0};
     uint8_t occupied_[int(HardEvent::MAX)] = {0};
+#ifdef DAV_CHECKED
+    uint8_t handed_[int(HardEvent::MAX)] = {0};  // ids that were ever given
+    friend bool handed_out(HardEvent event, int32_t id);
+#endif
     bool destroyed_ = false;
 };
+
+#ifdef DAV_CHECKED
+__aicore__ inline bool handed_out(HardEvent event, int32_t id) {
+    return g_tpipe != nullptr && (g_tpipe->handed_[int(event)] >> id & 1) != 0;
+}
+#endif
 
 }  // namespace AscendC
 

@@ -51,9 +51,21 @@ __aicore__ constexpr EventPipes pipes_of(HardEvent event) {
     }
 }
 
+#ifdef DAV_CHECKED
+constexpr int32_t FIRST_RESERVED_EVENT = 6;
+__aicore__ inline bool handed_out(HardEvent event, int32_t id);  // by TPipe
+#define ASC_EVENT(event, id)                                                        \
+    if ((id) >= FIRST_RESERVED_EVENT && !handed_out(event, id))                     \
+    dav_limit("Events 6 and 7 are reserved; this one was not handed out by TPipe.", \
+              "reserved_event")
+#else
+#define ASC_EVENT(event, id)
+#endif
+
 // A pipe needs no flag to itself: setting V_V does nothing, waiting for it is a barrier of V.
 template <HardEvent event> __aicore__ inline void SetFlag(int32_t id) {
     constexpr EventPipes pipes = pipes_of(event);
+    ASC_EVENT(event, id);
     if constexpr (pipes.from != pipes.to) set_flag(pipes.from, pipes.to, event_t(id));
 }
 template <HardEvent event> __aicore__ inline void WaitFlag(int32_t id) {
@@ -72,6 +84,7 @@ template <pipe_t from, pipe_t to> __aicore__ inline void WaitFlag(int32_t id) {
 }
 __aicore__ inline void SetFlagImpl(HardEvent event, int32_t id) {
     const EventPipes pipes = pipes_of(event);
+    ASC_EVENT(event, id);
     if (pipes.from != pipes.to) set_flag(pipes.from, pipes.to, event_t(id));
 }
 __aicore__ inline void WaitFlagImpl(HardEvent event, int32_t id) {

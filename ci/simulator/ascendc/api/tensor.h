@@ -251,30 +251,37 @@ public:
     __aicore__ void SetGlobalBuffer(__gm__ T* buffer, uint64_t elements) {
         address_ = buffer;
         bufferSize_ = elements;
+        ASC_EXTENT(*this, uint64_t(buffer), bytes_of(elements));
     }
-    __aicore__ void SetGlobalBuffer(__gm__ T* buffer) { address_ = buffer; }
+    __aicore__ void SetGlobalBuffer(__gm__ T* buffer) {
+        address_ = buffer;
+        ASC_EXTENT(*this, 0, 0);
+    }
     __aicore__ const __gm__ T* GetPhyAddr() const { return address_; }
     __aicore__ __gm__ T* GetPhyAddr(const GlobalIndex index) const {
-        return address_ + at(counted(index));
+        return address_ + bytes_of(counted(index)) / sizeof(T);
     }
 
     __aicore__ T GetValue(const GlobalIndex index) const {
         __gm__ T* element = address_ + counted(index);
+        ASC_USE(element, *this);
         dav_scalar_load(element, sizeof(T));
         return *element;
     }
     __aicore__ void SetValue(const GlobalIndex index, T value) const {
         __gm__ T* element = address_ + counted(index);
+        ASC_USE(element, *this);
         dav_scalar_store(element, sizeof(T));
         *element = value;
     }
     __aicore__ ScalarElement<T> operator()(const GlobalIndex index) const {
+        ASC_USE(address_ + counted(index), *this);
         return ScalarElement<T>(address_ + counted(index));
     }
     __aicore__ GlobalTensor operator[](const GlobalIndex index) const {
         const uint64_t offset = counted(index);
         GlobalTensor view(*this);
-        view.address_ += at(offset);
+        view.address_ += bytes_of(offset) / sizeof(T);
         return view;
     }
     __aicore__ uint64_t GetSize() const { return bufferSize_; }
@@ -288,15 +295,21 @@ public:
     }
     // For the implementation of this API, right before a copy.
     __aicore__ void announce_read() const {
+        ASC_USE(address_, *this);
         if (reads_past_l2_) dav_bypass_l2();
     }
     __aicore__ void announce_write() const {
+        ASC_USE(address_, *this);
         if (writes_past_l2_) dav_bypass_l2();
     }
 
     __gm__ T* address_ = nullptr;
     uint64_t bufferSize_ = 0;
     ShapeInfo shapeInfo_;
+#ifdef DAV_CHECKED  // what SetGlobalBuffer was given, or 0
+    uint64_t first = 0;
+    uint64_t last = 0;
+#endif
 
 private:
     bool reads_past_l2_ = false;
@@ -308,9 +321,9 @@ private:
 #endif
         return index;
     }
-    static __aicore__ uint64_t at(uint64_t elements) {
+    static __aicore__ uint64_t bytes_of(uint64_t elements) {
         if constexpr (IsSameType<T, int4b_t>::value) return elements / 2;
-        return elements;
+        return elements * sizeof(T);
     }
 };
 

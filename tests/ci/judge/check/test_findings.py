@@ -49,3 +49,28 @@ def test_a_line_has_a_fault_of_a_kind_once_whatever_case_shows_it() -> None:
     findings.warnings([other], "second")
     (one,) = findings.ordered()
     assert (one.place.case, one.more) == ("first", 1)
+
+
+def test_what_an_overrun_leads_to_is_left_out_and_what_else_conflicts_is_not() -> None:
+    over, far = (Place(file="op_kernel/a.cpp", line=line) for line in (3, 9))
+    stored = Place(file="op_kernel/a.cpp", line=5)
+    findings = Findings()
+    findings.warnings([MachineWarning(kind="overrun", place=over, text="beyond")], "first")
+    for place, other in ((over, stored), (stored, over), (far, stored)):
+        order = MachineWarning(kind="compiler_order", place=place, other=other, text="unordered")
+        findings.warnings([order], "second")
+    assert {(one.kind, one.place.line) for one in findings.ordered()} == {
+        ("overrun", 3),
+        ("compiler_order", 9),
+    }
+
+
+def test_a_warning_without_a_line_is_one_whatever_numbers_and_variation_it_has() -> None:
+    findings = Findings()
+    for varied, number in (("", 3), ("length", 4), ("range", 5)):
+        text = f"vadd reads 0x{number:x}0, of which {number} bytes nothing has written."
+        findings.warnings(
+            [MachineWarning(kind="uninitialised", text=text)], f"case {number}", varied
+        )
+    findings.warnings([MachineWarning(kind="uninitialised", text="vmul reads.")], "case 3")
+    assert [one.more for one in findings.ordered()] == [2, 0]

@@ -1,0 +1,134 @@
+"""What the documentation forbids is named at the numbers where it begins, and not below them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.ci.simulator.ascendc_harness import AscendCHarness
+from tests.ci.simulator.machine_harness import Launch
+
+
+class CheckedHarness(AscendCHarness):
+    """Kernels that are built to be checked; `OVER` is the number that their first input holds."""
+
+    flavour = "checked"
+    prelude = f"{AscendCHarness.prelude}\n#define OVER (*(__gm__ int32_t*)a[0])\n"
+
+    def over(self, body: str, number: int, cores: tuple[int, int] = (0, 1)) -> Launch:
+        """A launch with this number."""
+        inputs = [np.array([number] * 1024, np.int32)]
+        return self.run(body, inputs, [np.zeros(1024, np.int32)], cores=cores)
+
+
+@pytest.fixture(scope="module")
+def harness(tmp_path_factory: pytest.TempPathFactory) -> CheckedHarness:
+    return CheckedHarness(tmp_path_factory.mktemp("limits"))
+
+
+VECTOR = """
+    TPipe pipe;
+    const int32_t over = OVER;
+    LocalTensor<float> first(TPosition::VECCALC, 0, 8192), second(TPosition::VECCALC, 40000, 2);
+    LocalTensor<float> merged(TPosition::VECCALC, 80000, 8194);
+    const uint16_t lengths[4] = {uint16_t(4095 + over), 1, 0, 0};
+    MrgSort(merged, MrgSortSrcList<float>(first, second, first, first),
+            MrgSort4Info(lengths, false, 3, 1));
+    PipeBarrier<PIPE_ALL>();
+    LocalTensor<half> many(TPosition::VECCALC, 0, 65600), room(TPosition::VECCALC, 140000, 4096);
+    LocalTensor<half> most(TPosition::VECCALC, 160000, 16);
+    Duplicate(many, half(1), 65664);
+    PipeBarrier<PIPE_ALL>();
+    ReduceMax(most, many, room, 65536 + over, true);
+    CrossCoreSetFlag<0, PIPE_MTE3>(15 + over);
+    CrossCoreWaitFlag(15 + over);
+"""
+CUBE = """
+    const int32_t over = OVER;
+    LocalTensor<half> l1(TPosition::A1, 0, 65536);
+    Nd2NzParams matrices(1, 1, 16, 0, 16, 16384 + over, 1, 0);
+    DataCopy(l1, global<half>(a[0]), matrices);
+    LocalTensor<half> left(TPosition::A2, 0, 16), right(TPosition::B2, 0, 16);
+    LocalTensor<float> sums(TPosition::CO1, 0, 16);
+    MmadParams product;
+    product.m = 4095 + over;
+    product.n = 16;
+    product.k = 1;
+    Mmad(sums, left, right, product);
+"""
+
+
+PART = """
+    const int32_t over = OVER;
+    TPipe pipe;
+    GlobalTensor<int32_t> given, taken, bare = global<int32_t>(a[0]);
+    given.SetGlobalBuffer((__gm__ int32_t*)a[0], 512 - 8 * over);
+    taken.SetGlobalBuffer((__gm__ int32_t*)a[1], 512 - over);
+    LocalTensor<int32_t> local(TPosition::VECCALC, 0, 1024);
+    DataCopy(local, bare, 1024);
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(local, given[256], 256);
+    PipeBarrier<PIPE_ALL>();
+    DataCopyPad(taken[8], local, DataCopyExtParams(1, 504 * 4, 0, 0, 0));
+    local.SetValue(0, given.GetValue(511));
+    taken.SetValue(0, given(511 - 8 * over));
+"""
+EVENTS = """
+    const int32_t over = OVER;
+    TPipe pipe;
+    TEventID own[7];
+    for (int i = 0; i < 7; ++i) own[i] = pipe.AllocEventID<HardEvent::MTE2_V>();
+    SetFlag<HardEvent::MTE2_V>(own[6]);
+    WaitFlag<HardEvent::MTE2_V>(own[6]);
+    for (int i = 0; i < 7; ++i) pipe.ReleaseEventID<HardEvent::MTE2_V>(own[i]);
+    SetFlag<HardEvent::V_MTE3>(5 + over);
+    WaitFlag<HardEvent::V_MTE3>(5 + over);
+"""
+SHIFTED = """
+    const int32_t over = OVER;
+    LocalTensor<float> local(TPosition::VECCALC, 0, 1024);
+    Duplicate(local, 1.0f, 1024);
+    PipeBarrier<PIPE_V>();
+    Adds(local, local[64 - 56 * over], 1.0f, 64);
+    PipeBarrier<PIPE_V>();
+    Adds(local, local, 1.0f, 1024);
+    PipeBarrier<PIPE_V>();
+    Cast(local.ReinterpretCast<half>(), local, RoundMode::CAST_NONE, 64);
+"""
+
+
+def test_what_leaves_the_part_that_setglobalbuffer_was_given_is_named(
+    harness: CheckedHarness,
+) -> None:
+    beyond = harness.over(PART, 1).warned("given_size")
+    said = ["bytes 1024 to 2047", "bytes 32 to 2047", "bytes 2044 to 2047"]
+    assert [next(n for n in said if n in text) for text in beyond] == said
+    assert harness.over(PART, 0).warned("given_size") == []
+
+
+def test_a_reserved_event_that_no_pipe_has_handed_out_is_named(harness: CheckedHarness) -> None:
+    assert len(harness.over(EVENTS, 1).warned("reserved_event")) == 1
+    assert harness.over(EVENTS, 0).warned("reserved_event") == []
+
+
+def test_a_result_over_a_part_of_its_source_within_a_repeat_is_named(
+    harness: CheckedHarness,
+) -> None:
+    (text,) = harness.over(SHIFTED, 1).warned("own_source")
+    assert "within one repeat" in text
+    assert harness.over(SHIFTED, 0).warned("own_source") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "cores", "named"),
+    [
+        (VECTOR, (0, 1), ["MrgSort takes", "The index of ReduceMax", "CrossCoreSetFlag takes"]),
+        (CUBE, (1, 0), ["A copy from ND to NZ", "Mmad takes"]),
+    ],
+)
+def test_a_number_beyond_a_limit_is_named_and_the_limit_itself_is_not(
+    harness: CheckedHarness, body: str, cores: tuple[int, int], named: list[str]
+) -> None:
+    beyond = harness.over(body, 1, cores).warned("limit")
+    assert [next(n for n in named if text.startswith(n)) for text in beyond] == named
+    assert harness.over(body, 0, cores).warned("limit") == []
