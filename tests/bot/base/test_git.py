@@ -391,10 +391,11 @@ def test_a_fetch_or_push_does_not_go_on_in_submodules(tmp_path: Path, setting: s
     plain_git(inner, "commit", "-q", "--allow-empty", "-m", "moved")
     plain_git(inner, "push", "-q", "origin", "HEAD:main")
     moved = plain_git(inner, "rev-parse", "HEAD")
-    plain_git(outer, "update-index", "--cacheinfo", f"160000,{moved},sub")
-    plain_git(outer, "commit", "-qm", "move")
-    plain_git(outer, "push", "-q", "origin", "HEAD:main")
-    plain_git(outer, "reset", "-q", "--hard", "HEAD~1")
+    plain_git(tmp_path, "clone", "-q", str(outer / "../origin.git"), "elsewhere")
+    elsewhere = tmp_path / "elsewhere"
+    plain_git(elsewhere, "update-index", "--cacheinfo", f"160000,{moved},sub")
+    plain_git(elsewhere, "commit", "-qm", "move")
+    plain_git(elsewhere, "push", "-q", "origin", "HEAD:main")
     sub, ran = outer / "sub", tmp_path / "ran"
     for key in ("core.fsmonitor", "remote.origin.uploadpack", "remote.origin.receivepack"):
         plain_git(sub, "config", key, f"touch {ran}; true")

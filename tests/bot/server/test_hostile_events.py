@@ -85,7 +85,11 @@ def test_no_event_ends_in_a_defect(ops: Repository, data: st.DataObject) -> None
     kind, fields = data.draw(st.sampled_from(sorted(good(ops).items())))
     odd = data.draw(st.lists(st.sampled_from(sorted(values)), max_size=3, unique=True))
     drawn = {name: data.draw(st.sampled_from(values[name])) for name in odd}
-    event = ops.event(**{"kind": kind, "sender": "alice", **fields, **drawn})
+    never_a_defect(ops, {"kind": kind, "sender": "alice", **fields, **drawn})
+
+
+def never_a_defect(ops: Repository, values: dict[str, object]) -> None:
+    event = ops.event(**values)
     makers = [("local", ops.name, lambda: ops.bot)]
     work = WorkSettings(data=ops.folder / "data")
     bot = Service(ops.queue, Connections(ops.folder / "data", makers), work, workers=0)
@@ -93,3 +97,9 @@ def test_no_event_ends_in_a_defect(ops: Repository, data: st.DataObject) -> None
     with sqlite3.connect(ops.queue.file) as db:
         (note,) = db.execute("SELECT note FROM events ORDER BY id DESC LIMIT 1").fetchone()
     assert note != DEFECT, event
+
+
+def test_no_text_of_a_comment_ends_in_a_defect(ops: Repository) -> None:
+    for place, text in enumerate(TEXTS, 1):
+        comment = {"kind": "comment", "action": "created", "number": 1, "sender": "alice"}
+        never_a_defect(ops, {**comment, "comment_id": place, "text": text})

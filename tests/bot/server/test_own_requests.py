@@ -13,6 +13,7 @@ from bot.repository.config import RepositoryConfig
 from bot.server.delivery import deliver, free_places
 from bot.server.merge_request import Submission, SubmitSettings, body, branch_name, submit, title
 from bot.server.own_requests import is_about, is_bots, own_requests
+from bot.server.planner import NOT_ALLOWED
 from bot.server.verify_again import look_again
 from ci.model.errors import InputError
 from ci.model.result import Result
@@ -218,7 +219,9 @@ def test_what_another_job_of_the_same_account_wrote_allows_no_fork(ops: Reposito
     commit_elsewhere(ops.checkout, fork, "theirs")
     request = ops.as_user("mallory", "none").open("Theirs", "", "theirs", "main", fork=fork)
     ops.bot.comment(request.number, f"<!-- ascendopt-reply: allowed-{request.head} -->\nThanks!")
-    assert not ops.comment(request.number, "/optimize").jobs
+    made = ops.comment(request.number, "/optimize op=scale")
+    assert (made.jobs, made.note) == ((), NOT_ALLOWED)
+    assert ops.comment(request.number, "/ok-to-optimize\n\n/optimize op=scale").jobs
 
 
 def test_the_bots_own_change_starts_no_search_when_it_was_squashed(ci: Ci) -> None:
