@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ci.model.launch import Tensors
 from tests.ci.simulator.ascendc_harness import AscendCHarness
 from tests.ci.simulator.machine_harness import Launch
 
@@ -17,7 +18,7 @@ class CheckedHarness(AscendCHarness):
 
     def over(self, body: str, number: int, cores: tuple[int, int] = (0, 1)) -> Launch:
         """A launch with this number."""
-        inputs = [np.array([number] * 1024, np.int32)]
+        inputs: Tensors = [np.array([number] * 1024, np.int32)]
         return self.run(body, inputs, [np.zeros(1024, np.int32)], cores=cores)
 
 
