@@ -64,7 +64,11 @@ def event(forge: str, number: int, comment: int, text: str) -> tuple[dict[str, s
 
 @needs_hidden_files
 @pytest.mark.parametrize(
-    "forge", [pytest.param("github", marks=pytest.mark.every_level), "gitlab", "gitcode"]
+    "forge",
+    [
+        pytest.param("github", marks=pytest.mark.every_level),
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("gitlab", "gitcode")),
+    ],
 )
 def test_an_issue_becomes_a_merge_request_with_a_new_operator(forge: str, tmp_path: Path) -> None:
     ops, trap = Ops(tmp_path, SERVERS[forge]), tmp_path / "trap"

@@ -70,6 +70,7 @@ def bytes_in_use() -> int:
     return int(status["RssAnon"].split()[0]) * 1024
 
 
+@pytest.mark.long
 def test_each_job_is_made_and_done_exactly_once_and_memory_stays_flat(tmp_path: Path) -> None:
     ops = operator_repository(tmp_path, "limits: {operators_per_event: 1}\n")
     alice = ops.as_user("alice")
