@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from bot.forge.base import Forge
@@ -48,7 +49,7 @@ class Connection:
 
     def config(self, commit: str) -> RepositoryConfig:
         """The configuration at a commit; raises InputError when it is broken."""
-        return parse_config(self.mirror.git.show(commit, FILE))
+        return _config_at(self.mirror, commit)
 
     def limits(self) -> RepositoryConfig:
         """The configuration by which a result is submitted; the defaults when it is broken now."""
@@ -98,3 +99,9 @@ class Connections:
         """Every one of them, connected."""
         found = [self(name, repository) for name, repository in self.names()]
         return [one for one in found if one is not None]
+
+
+@lru_cache(maxsize=64)
+def _config_at(mirror: Mirror, commit: str) -> RepositoryConfig:
+    """Read once: a step of the work asks for it several times, and a commit does not change."""
+    return parse_config(mirror.git.show(commit, FILE))

@@ -18,6 +18,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from bot.repository.connection import Connections
 from bot.server.queue import Queue
 from bot.server.service import Service
