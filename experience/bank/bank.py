@@ -83,7 +83,7 @@ class Bank:
         """Store tuples in one transaction; how many of them were new."""
         if not tuples:
             return 0
-        tuples = [*{t.id: t for t in reversed(tuples)}.values()][::-1]  # the first of each id
+        tuples = _first_of_equals(tuples)
         vectors = self._embed(tuples)  # before the transaction: an endpoint may take its time
 
         def insert(db: duckdb.DuckDBPyConnection) -> int:
@@ -287,3 +287,16 @@ class Bank:
 
 def _counts(values: Iterable[str]) -> dict[str, int]:
     return dict(Counter(values).most_common())
+
+
+def _first_of_equals(tuples: Sequence[ExperienceTuple]) -> list[ExperienceTuple]:
+    """The tuples without those that equal an earlier one: of equal rows in one statement DuckDB
+    keeps any."""
+    found: list[ExperienceTuple] = []
+    known: set[object] = set()
+    for one in tuples:
+        names = {one.id, (one.diff_hash, one.op_family, one.soc)}
+        if not names & known:
+            known |= names
+            found.append(one)
+    return found

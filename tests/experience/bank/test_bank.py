@@ -48,6 +48,21 @@ def test_an_equal_diff_of_the_same_family_and_soc_is_stored_once(bank: Bank) -> 
     assert len(bank.all()) == 2
 
 
+def test_of_equal_tuples_that_come_together_the_first_is_stored(bank: Bank) -> None:
+    retired = make_tuple(2, status="retired", retired_because="by hand")
+    many = [make_tuple(number) for number in range(3, 250)]  # more than one statement takes
+    given = [
+        make_tuple(1),
+        make_tuple(1, id="f" * 12, title="told in other words"),
+        retired,
+        make_tuple(2, title="once more"),
+        *many,
+    ]
+    assert bank.add_all(given) == 2 + len(many)
+    assert {t.id: t for t in bank.all()} == {t.id: t for t in (given[0], retired, *many)}
+    assert bank.add_all(given) == 0
+
+
 def test_search_prefers_the_tuple_with_the_same_bottleneck(bank: Bank) -> None:
     bank.add(make_tuple(1, bottleneck="scalar loop over elements", classes=("scalar_bound",)))
     bank.add(make_tuple(2, bottleneck="copies are too small", classes=("small_copies",)))
