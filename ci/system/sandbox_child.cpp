@@ -68,7 +68,14 @@ bool close_files(char** paths, char** end) {
     const int rules = static_cast<int>(syscall(CREATE_RULESET, &attributes, size, 0));
     if (rules < 0) return false;
     for (; paths != end; ++paths) {
-        const uint64_t granted = **paths == '=' ? READING : **paths == '/' ? READ_DIR : every;
+        uint64_t granted = every;
+        if (**paths == '=') {
+            granted = READING;
+        } else if (**paths == '/') {
+            granted = READ_DIR;
+        } else if (**paths != '+') {
+            return false;
+        }
         if (!grant(rules, *paths + 1, granted & every)) return false;
     }
     const bool closed = !syscall(RESTRICT_SELF, rules, 0);
@@ -101,7 +108,9 @@ int main(int count, char** words) {
         prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
     }
     bool confined = !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (confined && !strcmp(level, "landlock")) confined = close_files(paths, end);
+    const bool closes = !strcmp(level, "landlock");
+    if (!closes && strcmp(level, "limits")) return 126;
+    if (confined && closes) confined = close_files(paths, end);
     if (confined && *filter) confined = install(filter);
     if (!confined) return 126;
     execvp(end[1], end + 1);

@@ -9,7 +9,7 @@ import pytest
 
 from ci.model.errors import EnvironmentProblem
 from ci.system import sandbox_child
-from ci.system.compiler import compiler, compiler_version
+from ci.system.compiler import WARNINGS, compile_trusted, compiler, compiler_version
 from ci.system.sandbox import Limits, run
 from ci.system.sandbox_child import child_command
 from ci.system.view import View
@@ -29,9 +29,20 @@ def test_a_filter_that_the_kernel_refuses_starts_nothing(tmp_path: Path) -> None
 def test_words_that_make_no_sense_start_nothing(tmp_path: Path) -> None:
     command = child_command(View.of([], []), "limits", tmp_path, b"")
     text = command[0]
-    for words in ([text], command, [text, "zz", "limits", "--", "/bin/echo", "started"]):
+    for words in (
+        [text],
+        command,
+        [text, "zz", "limits", "--", "/bin/echo", "started"],
+        [text, "", "landlok", "--", "/bin/echo", "started"],
+        [text, "", "landlock", "*/tmp", "--", "/bin/echo", "started"],
+    ):
         done = confined(words)
         assert (done.returncode, done.stdout) == (126, b"")
+
+
+def test_it_compiles_without_a_warning(tmp_path: Path) -> None:
+    options = (*sandbox_child.OPTIONS, *WARNINGS, "-o", "child")
+    assert compile_trusted([*options, str(sandbox_child.SOURCE)], tmp_path) == ""
 
 
 def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
