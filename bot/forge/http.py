@@ -22,8 +22,8 @@ from bot.forge.model import RateLimit
 from bot.forge.retry import patiently
 
 TIMEOUT_S: Final = 30
-# Elements of a page: the most that any forge gives.
-_PAGE: Final = 100
+PAGE: Final = 100
+"""Elements of a page: the most that any forge gives."""
 MOST_PAGES: Final = 1000
 """Pages of a list that are read; a longer one is an error, for half of a list would mislead."""
 
@@ -161,7 +161,7 @@ class Rest:
 
     def pages(self, doing: str, path: str, within: str = "") -> Iterator[Any]:
         """Every element of a list that comes in pages, as `following`."""
-        first = f"{path}{'&' if '?' in path else '?'}per_page={_PAGE}"
+        first = f"{path}{'&' if '?' in path else '?'}per_page={PAGE}"
         return self.following(doing, first, self.ask(doing, "GET", first), within)
 
     def following(self, doing: str, path: str, answer: Answer, within: str = "") -> Iterator[Any]:
@@ -176,7 +176,7 @@ class Rest:
             if found and found == before:
                 return
             yield from found
-            after = _after(path, answer.headers.get("link", ""), len(found) >= _PAGE, seen)
+            after = _after(path, answer.headers.get("link", ""), len(found) >= PAGE, seen)
             if after is None:
                 return
             seen.add(_query(after))

@@ -19,7 +19,7 @@ from bot.base.secret import Token, as_of_now
 from bot.base.text import shortened, visible
 from bot.forge import github_words as words
 from bot.forge.base import Forge, ForgeError
-from bot.forge.http import Answer, Rest, rate_limit_of
+from bot.forge.http import PAGE, Answer, Rest, rate_limit_of
 from bot.forge.kinds import ForgeKind, server_of
 from bot.forge.model import (
     Access,
@@ -32,7 +32,6 @@ from bot.forge.model import (
 )
 
 LOG: Final = logging.getLogger("ascendopt.bot")
-_FULL_PAGE: Final = 100
 LONGEST_BODY: Final = 65_000
 """Characters of a text that is written; GitHub takes 65,536, the others as many at least."""
 
@@ -347,7 +346,7 @@ class RestForge(Forge):
 
     def _poll(self, path: str, etag: str) -> tuple[list[Any], str] | None:
         """Every element of a list and its new ETag; None when the first page is as it was."""
-        doing, path = "polling for comments", f"{path}&per_page={_FULL_PAGE}"
+        doing, path = "polling for comments", f"{path}&per_page={PAGE}"
         headers = {"If-None-Match": etag} if etag else None
         first = self._rest.ask(doing, "GET", path, None, headers)
         if first.status == 304:
