@@ -38,6 +38,7 @@ _CREDITS = (
     "SELECT tuple_id, count(*) AS uses, count(*) FILTER (won) AS wins "
     "FROM credits GROUP BY tuple_id"
 )
+_LOCKED = "Could not set lock on file"  # what DuckDB says where another process holds the file
 _T = TypeVar("_T")
 Connection = duckdb.DuckDBPyConnection
 
@@ -143,7 +144,8 @@ def _is_locked(problem: BaseException) -> bool:
         return True
     if isinstance(problem, duckdb.ConnectionException):  # this process has it open the other way
         return "different configuration" in str(problem)
-    return isinstance(problem, duckdb.IOException) and "lock" in str(problem).lower()
+    # Not "lock" alone: "block" stands in what DuckDB says of a damaged file.
+    return isinstance(problem, duckdb.IOException) and _LOCKED in str(problem)
 
 
 def _prepare(db: Connection) -> None:
