@@ -20,6 +20,7 @@ from jsonschema.validators import validator_for
 
 import bot.setup as setup
 from bot.cli.main import root
+from bot.repository.command import parse
 from tests.bot.forge.definitions import lint_workflows
 from tests.places import TOP
 
@@ -182,15 +183,18 @@ def test_gitcodes_template_uses_what_gitcode_documents() -> None:
         ("/unignore", True),
         ("/create", True),
         ("/create softmax target=910B4", True),
-        ("/created", False),
-        ("/optimizer", False),
+        ("/Optimize.", True),
+        ("\ufeff/OPTIMIZE", True),
+        ("It is slow.\r\n  /optimize\nThanks.", True),
         ("please /optimize", False),
-        ("> /optimize", False),
+        ("see https://example.com/optimize", False),
     ],
 )
-def test_gitcode_starts_on_commands_only(text: str, starts: bool) -> None:
-    patterns = loaded(GITCODE)["on"]["pull_request_comment"]["comments"]
+@pytest.mark.parametrize("event", ["pull_request_comment", "issue_comment"])
+def test_gitcode_starts_on_lines_that_may_be_commands(event: str, text: str, starts: bool) -> None:
+    patterns = loaded(GITCODE)["on"][event]["comments"]
     assert any(re.search(p, text) for p in patterns) is starts
+    assert starts or not parse(text)
 
 
 @pytest.mark.parametrize("file", ACTIONS, ids=lambda f: f.name)
