@@ -190,15 +190,21 @@ class Operator(Frozen):
         assert self.repository is not None, "only a repository has shared sources"
         return self.repository
 
+    @property
+    def _inside(self) -> Path:
+        """The real folder that each source must lie in."""
+        return (self.repository or self.root).resolve()
+
     def read(self, source: str) -> str:
         """Text of one of the sources, by its name."""
-        return file_text(self.path(source), (self.repository or self.root).resolve())
+        return file_text(self.path(source), self._inside)
 
     def raw(self, source: str) -> bytes:
         """Bytes of one of the sources, by its name."""
-        return file_bytes(self.path(source), (self.repository or self.root).resolve())
+        return file_bytes(self.path(source), self._inside)
 
     def texts(self, files: dict[str, str] | None = None) -> dict[str, str]:
         """All own sources by relative path, overlaid with a candidate's changed `files`."""
-        own = {s: self.read(s) for s in self.sources}
-        return own | (files or {})
+        given, inside = files or {}, self._inside
+        left = {s: file_text(self.path(s), inside) for s in self.sources if s not in given}
+        return dict.fromkeys(self.sources, "") | left | given

@@ -79,14 +79,17 @@ class YamlFile:
         if len(text) > most_bytes:
             raise InputError(f"{name} is larger than {most_bytes // 1000} kB.")
         try:
-            loader = PlacingLoader(text.decode("utf-8") if isinstance(text, bytes) else text)
+            text = text.decode("utf-8") if isinstance(text, bytes) else text
+            loader = PlacingLoader(text)
             self._root = loader.get_single_node()
             self._check(self._root, {}, aliases)
             self.data = None if self._root is None else loader.construct_document(self._root)
         except UnicodeDecodeError:
             raise InputError(f"{name} is not UTF-8 text.") from None
         except yaml.MarkedYAMLError as problem:
-            line = f" line {problem.problem_mark.line + 1}" if problem.problem_mark else ""
+            last = str(text).rstrip().count("\n")  # a text that ends too early is wrong behind it
+            place = problem.problem_mark
+            line = f" line {min(place.line, last) + 1}" if place else ""
             raise InputError(f"{name}{line}: this is not YAML: {problem.problem}.") from None
         except (yaml.YAMLError, RecursionError, ValueError) as problem:
             said = str(problem).splitlines()[0]

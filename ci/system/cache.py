@@ -92,8 +92,7 @@ class BuildCache:
         for entry in self.root.glob("*/*"):
             with suppress(OSError):
                 if entry.is_dir():
-                    size = sum(f.stat().st_size for f in entry.rglob("*") if f.is_file())
-                    aged.append((entry.stat().st_mtime, size, entry))
+                    aged.append((entry.stat().st_mtime, _bytes_in(entry), entry))
         total = sum(size for _, size, _ in aged)
         now = time.time()
         for modified, size, entry in sorted(aged):
@@ -138,3 +137,14 @@ class BuildCache:
         with handle:
             fcntl.flock(handle, fcntl.LOCK_EX)
             yield
+
+
+def _bytes_in(folder: str | Path) -> int:
+    """Bytes of the files below a folder."""
+    with os.scandir(folder) as found:
+        return sum(
+            _bytes_in(one.path)
+            if one.is_dir(follow_symlinks=False)
+            else one.stat(follow_symlinks=False).st_size
+            for one in found
+        )

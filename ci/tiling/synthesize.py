@@ -119,12 +119,13 @@ def follow(
     its sources have a template of their own, from which tiling steps go on.
     """
     found: dict[str, TilingTemplate] = {}
+    original = operator.texts()
     for trial in trials:
         candidate = trial.candidate
         if candidate.hash in found:
             continue
         before = found.get(candidate.parent, template)
-        texts = operator.texts(candidate.files)
+        texts = original | candidate.files
         mine = {path: texts[path] for path in before.sources}
         values = {k: v for k, v in candidate.knobs.items() if not isinstance(v, str)}
         at = before.at(values)
