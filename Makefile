@@ -23,19 +23,19 @@ $(VENV)/.installed: pyproject.toml $(LOCK) $(BUILD) .ci/bootstrap
 	@$(INSTALL) --no-deps --no-build-isolation -e .
 	@touch $@
 
-# Tests and linters: all of the first lock and more.
+# Tests and linters: all of the first lock and more. Most of it is never imported, so it is compiled when it is.
 $(VENV)/.test: $(VENV)/.installed $(TOOLS)
-	@$(INSTALL) --require-hashes -r $(TOOLS)
+	@$(INSTALL) --no-compile --require-hashes -r $(TOOLS)
 	@touch $@
 
 # Optimizes a shipped operator in a fresh sample repository and files the merge request locally.
 demo: $(VENV)/.installed
 	@$(PY) examples/demo.py --into $(DEMO)
 
-# Three workers for two cores: much of the tests of the bot waits for processes and the clock. A file
-# stays with one worker, so that what its tests share is made once.
+# Two workers for each core: half of the time tests wait for processes that begin and end. A file stays
+# with one worker, so that what its tests share is made once.
 test: $(VENV)/.test
-	@$(PY) -m pytest -n 3 --dist loadfile $(PYTEST_ARGS)
+	@$(PY) -m pytest -n $$(($$(nproc) > 8 ? 16 : 2 * $$(nproc))) --dist loadfile $(PYTEST_ARGS)
 
 lint: $(VENV)/.test
 	@$(VENV)/bin/ruff check .

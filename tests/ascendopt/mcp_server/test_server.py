@@ -49,6 +49,7 @@ def test_the_tools_and_their_arguments_are_these(tmp_path: Path) -> None:
     assert anyio.run(ask) == TOOLS
 
 
+@pytest.mark.long
 def test_a_client_finds_measures_and_records_a_gain(tmp_path: Path) -> None:
     async def work() -> None:
         async with Client(make_server(Desk(tmp_path, 20, tmp_path / "bank.duckdb"))) as client:

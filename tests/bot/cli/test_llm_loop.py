@@ -33,6 +33,8 @@ from tests.ci.proposer.llm.script import (
 from tests.ci.proposer.llm.server import Answer, ModelServer, serving
 from tests.places import OPERATORS
 
+pytestmark = pytest.mark.long
+
 KEY = "sk-test-0123456789abcdefghij"
 OUTSIDE = """RATIONALE: @maintainer <b>faster</b> [here](http://evil.example)
 <<<<<<< SEARCH op_host/scale_shift.cpp
@@ -241,7 +243,6 @@ def test_a_replay_of_another_operator_is_refused(
     assert "cannot be replayed here" in capsys.readouterr().err
 
 
-@pytest.mark.long
 def test_a_run_whose_money_runs_out_ends_cleanly_and_goes_on_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

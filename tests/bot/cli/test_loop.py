@@ -16,6 +16,8 @@ from ci.model.trial import Trial
 from tests.bot.make import git
 from tests.places import EXAMPLES
 
+pytestmark = pytest.mark.long
+
 OPERATOR = "src/math/affine_clamp"
 
 

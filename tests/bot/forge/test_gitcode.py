@@ -17,7 +17,10 @@ TOKENS = {"gc-secret": "ascendopt", "gc-alice": "alice"}
 
 
 def connected(server: GitCodeServer, token: str) -> Forge:
-    return GitCodeForge("team/ops", token, url=server.url, api=f"{server.url}/api/v5")
+    """It does not wait where GitCode would count fifty requests a minute."""
+    unhurried = Limiter(1_000_000, 60.0)
+    api = f"{server.url}/api/v5"
+    return GitCodeForge("team/ops", token, url=server.url, api=api, limiter=unhurried)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +83,8 @@ def test_the_fifty_first_request_of_a_minute_waits() -> None:
     assert limiter.left() == 50
 
 
-def test_the_forge_counts_its_own_requests(forge: Forge) -> None:
+def test_the_forge_counts_its_own_requests(server: GitCodeServer, token: str) -> None:
+    forge = GitCodeForge("team/ops", token, url=server.url, api=f"{server.url}/api/v5")
     before = forge.rate_limit()
     forge.branches()
     after = forge.rate_limit()

@@ -308,11 +308,9 @@ def run_planned(folder: Path, env: dict[str, str]) -> None:
     (place / RESULT).write_text(result.model_copy(update=own).model_dump_json())
 
 
+@pytest.mark.long
 @needs_hidden_files
-@pytest.mark.parametrize(
-    "forge",
-    ["github", *(pytest.param(name, marks=pytest.mark.long) for name in ("gitlab", "gitcode"))],
-)
+@pytest.mark.parametrize("forge", ["github", "gitlab", "gitcode"])
 def test_three_ci_steps_do_the_same_and_the_middle_one_needs_no_token(
     forge: str, tmp_path: Path
 ) -> None:
