@@ -29,18 +29,24 @@ _CAUSES: Final = (
     "cut",
     "narrow_offset",
     "wrapped",
+    "short_tiling",
     "unset",
 )
 """What can make a result wrong at another place."""
 
-_LESSER: Final = ("half_sum", "given_size", "uninitialised")
+_HINTS: Final = ("views", "two_pipes", "padding_lanes", "half_sum")
+"""What harms nothing by itself: it is worth a look where a result is wrong and nothing says why."""
+
+_LESSER: Final = (*_HINTS, "given_size", "uninitialised")
 """What may be the cause where nothing else is."""
 
-_MEANT: Final = ("cut", "narrow_offset", "wrapped", "half_sum")
+_MEANT: Final = ("cut", "narrow_offset", "wrapped")
 """What is meant, or harms nothing, where no result is wrong."""
 
 _CONFLICTS: Final = (Outcome.RACE.value, "compiler_order")
 """What two accesses to the same bytes lead to."""
+
+_WRONG: Final = (Outcome.WRONG_RESULT.value, "unset")
 
 _CAUSED: Final = (Outcome.WRONG_RESULT.value, Outcome.MEMORY_ERROR.value, Outcome.RACE.value)
 
@@ -53,6 +59,7 @@ _ORDER: Final = (
     "narrow_offset",
     "wrapped",
     "narrowed_field",
+    "short_tiling",
     "memory_error",
     "launch_error",
     "race",
@@ -115,11 +122,18 @@ class Findings:
 
     def together(self, kind: str, place: Place, text: str, varied: str = "") -> None:
         """A fault that several launches together show: an error."""
+        self._told(kind, Severity.ERROR, place, text, varied)
+
+    def told(self, kind: str, place: Place, text: str) -> None:
+        """What no launch shows, as grave as the rules say."""
+        self._told(kind, finding_rule(kind).severity, place, text, "")
+
+    def _told(self, kind: str, severity: Severity, place: Place, text: str, varied: str) -> None:
         rule = finding_rule(kind)
         self._add(
             Finding(
                 kind=kind,
-                severity=Severity.ERROR,
+                severity=severity,
                 title=rule.title,
                 place=place,
                 text=text,
@@ -152,7 +166,7 @@ class Findings:
                 continue
             if one.kind in _MEANT and not wrong and not one.fails:
                 continue
-            if one.kind == "half_sum" and (explained or not self.has("wrong_result")):
+            if one.kind in _HINTS and (explained or not self.has(*_WRONG)):
                 continue
             if one.kind == "unset" and explained:
                 continue

@@ -74,3 +74,15 @@ def test_a_warning_without_a_line_is_one_whatever_numbers_and_variation_it_has()
         )
     findings.warnings([MachineWarning(kind="uninitialised", text="vmul reads.")], "case 3")
     assert [one.more for one in findings.ordered()] == [2, 0]
+
+
+def test_a_hint_is_shown_only_where_a_result_is_wrong_and_nothing_else_says_why() -> None:
+    place = Place(file="op_kernel/a.cpp", line=4)
+    findings = Findings()
+    findings.warnings([MachineWarning(kind="views", place=place, text="overlap")], "own")
+    assert findings.ordered() == ()
+    findings.launched(wrong_launch(), 1)
+    wrong, _ = findings.ordered()
+    assert place.source in wrong.advice
+    findings.warnings([MachineWarning(kind="narrowed", place=place, text="becomes 0")], "own")
+    assert [one.kind for one in findings.ordered()] == ["narrowed", "wrong_result"]
