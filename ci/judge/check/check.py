@@ -15,7 +15,7 @@ from typing import TypeAlias
 from ci.backend.base import Build
 from ci.backend.sim import SimulatorBackend
 from ci.judge.check.findings import Findings
-from ci.judge.check.host_state import unsteady
+from ci.judge.check.host_state import ask_again, left_unset
 from ci.judge.gate_subject import Standard
 from ci.judge.launch_record import Launched, launch_once
 from ci.judge.varied.lengths import Empty
@@ -74,13 +74,7 @@ class _Check:
                 if found.outcome in ALWAYS:
                     break
             self.launched.append(("", case))
-        for name in unsteady(self.standard, [case for _, case in self.launched]):
-            self.findings.together(
-                "host_state",
-                Place(case=name),
-                "The host tiling decides otherwise when it is called again, in another order or in"
-                " another process: it keeps something between calls or reads what nothing set.",
-            )
+        ask_again(self.standard, [case for _, case in self.launched], self.findings)
 
     def vary(self) -> None:
         """Cases that are made from those that pass."""
@@ -143,10 +137,15 @@ class _Check:
             self.findings.warnings(now.warnings, case.name, varied)
             plain = self._plain(case)
             if isinstance(plain, Launched):
-                self._compare(case, plain, now, varied)
+                self._compare(case, plain, now, varied, build)
 
     def _compare(
-        self, case: WorkloadCase, plain: Launched, now: Launched | TrialFailure, varied: str
+        self,
+        case: WorkloadCase,
+        plain: Launched,
+        now: Launched | TrialFailure,
+        varied: str,
+        build: Build,
     ) -> None:
         if isinstance(now, Launched):
             compared = bool(self.standard.workload.golden)
@@ -155,7 +154,8 @@ class _Check:
                 return
             place, what = _first_difference(plain, now), "gives other outputs"
             where = " The two launches part near this line."
-            unwritten = [w for w in now.warnings if w.kind == "uninitialised"]
+            kinds = ("uninitialised", "padding_lanes")
+            unwritten = [w for kind in kinds for w in now.warnings if w.kind == kind]
             if not place.line and unwritten:
                 place, where = unwritten[0].place, f" {unwritten[0].text}"
         else:
@@ -170,6 +170,26 @@ class _Check:
                 wrapped[0].place.model_copy(update={"case": case.name}),
                 f"{wrapped[0].text} Compilers differ on what it gives: built to be checked, the"
                 f" kernel {what}.",
+                varied,
+            )
+            return
+        short = [w for w in now.warnings if w.kind == "short_tiling"]
+        if short:
+            self.findings.together(
+                "short_tiling",
+                short[0].place.model_copy(update={"case": case.name}),
+                f"{short[0].text} Where other bytes lie behind them, the kernel {what}.",
+                varied,
+            )
+            return
+        references = self.standard.references
+        host = left_unset(references.unmodified, build, case, references.of(case, self.seed))
+        if host is not None:
+            self.findings.together(
+                "unset",
+                host.place.model_copy(update={"case": case.name}),
+                f"The host side leaves {host.what} to memory that nothing has set, or computes it"
+                f" of such: where that holds other bytes, the kernel {what}.",
                 varied,
             )
             return
