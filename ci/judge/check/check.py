@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -18,7 +18,7 @@ from ci.judge.check.findings import Findings
 from ci.judge.check.host_state import ask_again, left_unset
 from ci.judge.gate_subject import Standard
 from ci.judge.launch_record import Launched, launch_once
-from ci.judge.varied.lengths import Empty
+from ci.judge.varied.lengths import Empty, Lengths
 from ci.judge.varied_sweep import WIDE, sweep
 from ci.model.errors import CaseDeclined, InputError, TrialFailure
 from ci.model.finding import CheckReport, CheckSettings, Finding
@@ -112,10 +112,26 @@ class _Check:
                 loose = family in ROUNDING
                 self.findings.launched(taken, self.seed, family, rounding=loose)
                 self.launched.append((family, case))
+        for ladder in swept.longer:
+            self._first_taken(ladder)
         if tier.late():
             self.notes.append("Half of the time is up: fewer cases were varied.")
         if swept.untaken:
             self.notes.append(f"Not varied: {', '.join(swept.untaken)}.")
+
+    def _first_taken(self, ladder: Sequence[WorkloadCase]) -> None:
+        """Collect what the first case shows that the operator is made for."""
+        for case in ladder:
+            taken = self._taken(case)
+            if taken is None:
+                continue
+            self.varied[Lengths.name] = self.varied.get(Lengths.name, 0) + 1
+            if isinstance(taken, TrialFailure):
+                self.findings.failure(taken, Lengths.name)
+            else:
+                self.findings.launched(taken, self.seed, Lengths.name)
+                self.launched.append((Lengths.name, case))
+            return
 
     def watch(self, build: Build) -> None:
         """The same cases, built to be checked."""

@@ -30,6 +30,7 @@ _CAUSES: Final = (
     "narrow_offset",
     "wrapped",
     "short_tiling",
+    "division",
     "unset",
 )
 """What can make a result wrong at another place."""
@@ -86,7 +87,7 @@ class Findings:
         self, launched: Launched, seed: int, varied: str = "", *, rounding: bool = False
     ) -> None:
         """Outputs that are wrong, and what the machine found odd. With `rounding` a right operator
-        may miss its tolerance: that is a note."""
+        may miss its tolerance: that is a note, unless a number has overflown."""
         name = launched.case.name
         if not launched.compared.agrees:
             refusal = Refusal(
@@ -95,7 +96,7 @@ class Findings:
                 evidence=launched.compared.details,
             )
             wrong = _of_refusal(Outcome.WRONG_RESULT, refusal, varied)
-            if rounding:
+            if rounding and not launched.compared.overflown:
                 wrong = wrong.model_copy(update={"severity": Severity.NOTE})
             self._add(wrong)
         self.warnings(launched.warnings, name, varied)
@@ -157,12 +158,15 @@ class Findings:
         ranks = [*Severity]
         overruns = [f.place for f in self.found.values() if f.kind == "overrun"]
         over = {part for place in overruns for part in (place.case, place.source) if part}
+        crashed = {f.place.source for f in self.found.values() if f.kind == "launch_error"}
         wrong = self.has(*_CAUSED)
         explained = wrong and self.has(*(kind for kind in _CAUSES if kind != "unset"))
         found = []
         for one in self.found.values():
             seen = {one.place.case, one.place.source, one.other.source}
             if one.kind in _CONFLICTS and seen & over:
+                continue
+            if one.kind == "host_crash" and one.place.source in crashed:
                 continue
             if one.kind in _MEANT and not wrong and not one.fails:
                 continue

@@ -1,4 +1,4 @@
-"""Shapes and values of attributes by which a signal ends the host side, with its process."""
+"""Lengths and values of attributes by which a signal ends the host side, with its process."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def crashes(
 ) -> None:
     """Collect what ends the host side of requests that are made from the `asked` ones.
 
-    Dtypes, formats, absent inputs and attributes stay: the framework lets nobody give others.
-    Empty tensors are left out, which most callers never launch.
+    Dtypes, formats, absent inputs and attributes stay: the framework lets nobody give others. So do
+    ranks; and empty tensors are left out, which most callers never launch.
     """
     like = {_signature(with_defaults(request, operator)) for _, request in asked}
     made = [
@@ -47,5 +47,7 @@ def crashes(
 
 
 def _signature(request: HostRequest) -> tuple[object, ...]:
-    tensors = tuple(tuple((t.dtype, t.form) for t in side) for side in request.inputs)
+    tensors = tuple(
+        tuple((t.dtype, t.form, len(t.shape or ())) for t in side) for side in request.inputs
+    )
     return tensors, frozenset(name for name, _, _ in request.attrs)

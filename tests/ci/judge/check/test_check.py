@@ -766,3 +766,21 @@ def test_varied_cases_show_what_the_own_case_does_not(tmp_path: Path) -> None:
     report = checked(folder, varied=8)
     assert report.fails
     assert all(one.varied for one in report.findings if one.fails)
+
+
+def test_a_tail_that_no_length_of_the_tiles_steps_has_is_found(tmp_path: Path) -> None:
+    body = f"""
+        pipe.InitBuffer(first, 1024);
+        LocalTensor<float> a = first.Get<float>();
+        for (uint32_t i = 0; i + 256 <= n; i += 256) {{
+            DataCopy(a, x[i], 256);
+            {ordered("MTE2_V")}
+            Muls(a, a, 2.0f, 256);
+            {ordered("V_MTE3")}
+            DataCopy(y[i], a, 256);
+            {ordered("MTE3_MTE2")}
+        }}
+"""
+    folder = write_operator(tmp_path / "tiles", body, golden="x * np.float32(2)")
+    (left,) = found(checked(folder, varied=1), "memory_error")
+    assert "own with 1025" in left.place.case and "unwritten" in left.text
