@@ -17,7 +17,7 @@ from ci.host.source_tree import neighbours
 from ci.host.survey import Tiling
 from ci.host.template_key import cpp_arguments, declared_kinds
 from ci.host.tiling_layout import TilingStruct, declarations, pattern
-from ci.host.tiling_request import platform_facts
+from ci.host.tiling_request import HostRequest, platform_facts
 from ci.model.columns import case_column, case_dtypes, output_dtypes
 from ci.model.errors import TrialFailure
 from ci.model.launch import Tensors
@@ -25,7 +25,7 @@ from ci.model.operator import Operator
 from ci.model.trial import Outcome, Place, Refusal
 from ci.model.workload import Workload, WorkloadCase
 from ci.simulator.source_lines import operator_lines
-from ci.simulator.toolchain import Flavour, Toolchain
+from ci.simulator.toolchain import CHECKED, Flavour, Toolchain
 from ci.system.sandbox import nothing
 from rules.devices import Device
 
@@ -35,6 +35,9 @@ MOST_BLOCKS = 65535
 MOST_WORKSPACE = 4 << 30
 """Largest workspace in bytes that a launch takes."""
 
+UNSET_BYTE = 0xFE
+"""What tiling data hold that the host side has not set, in builds to be checked: GCC's pattern of
+variables that nothing sets."""
 
 MOST_AHEAD = 4
 """Sandboxes for tilings that are made while the host side is compiled."""
@@ -101,10 +104,27 @@ class TiledBuild(Build):
         facts, read = platform_facts(self.device), self.value_inputs
         try:
             return self._host.tile(
-                self.operator, case, facts, inputs, outputs, read=read, anew=anew
+                self.operator,
+                case,
+                facts,
+                inputs,
+                outputs,
+                read=read,
+                anew=anew,
+                filling=UNSET_BYTE if self.flavour in CHECKED else 0,
             )
         except HostCrash as crash:
             raise self._placed(crash) from None
+
+    def crash(self, request: HostRequest) -> TrialFailure | None:
+        """The signal that ends the host side of a request, with its line; None where none does."""
+        try:
+            self._host.watch(request)
+        except HostCrash as crash:
+            return self._placed(crash)
+        except TrialFailure:
+            return None
+        return None
 
     def _placed(self, crash: HostCrash) -> TrialFailure:
         """The failure with the operator's innermost line."""
@@ -135,6 +155,19 @@ class TiledBuild(Build):
         """Whether the tiling data of a key hold arrays, which need not be filled."""
         struct = self._description.struct_for(tiling_key)
         return struct is None or any(field.count for field in struct.fields)
+
+    def fields_apart(self, one: TilingAnswer, other: TilingAnswer) -> tuple[str, ...] | None:
+        """Fields of the tiling data in which two answers differ, arrays left out, which need not be
+        filled; None where the data's layout is not known."""
+        struct = self._description.struct_for(one.tiling_key)
+        if struct is None:
+            return None
+        return tuple(
+            field.name
+            for field in struct.fields
+            for span in [slice(field.offset, field.offset + field.bytes)]
+            if not field.count and one.data[span] != other.data[span]
+        )
 
     def variant(self, case: WorkloadCase, answer: TilingAnswer) -> KernelVariant:
         """What the kernel of a case is specialised for: its dtypes and the tiling's key."""

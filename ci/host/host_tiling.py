@@ -130,15 +130,18 @@ class HostProgram:
         *,
         read: Collection[str] = (),
         anew: bool = False,
+        filling: int = 0,
     ) -> TilingAnswer:
         """Run the tiling for `case` on the chip that `facts` describe (see `platform_facts`).
 
         `inputs` gives values, of which it gets those of inputs that it may `read`, `outputs` the
         shapes where known.
-        An earlier answer to the same is given again, but `again`.
+        An earlier answer to the same is given again, but `anew`. `filling` is the byte that the
+        tiling data hold before.
         Raises TrialFailure(LAUNCH_ERROR) with the log when the tiling fails.
         """
-        request = host_request(operator, case, facts, inputs, outputs, read=read).text
+        asked = host_request(operator, case, facts, inputs, outputs, read=read, filling=filling)
+        request = asked.text
         known = self._answers.get(request)
         if known is not None and not anew:
             return known  # another seed of a case, or another kernel, with the same tiling

@@ -100,6 +100,8 @@ class HostRequest:
     attrs: tuple[tuple[str, str, str], ...]
     """Name, type and value as text."""
     deterministic: bool = False
+    filling: int = 0
+    """Byte that the tiling data hold before the tiling."""
 
     @property
     def text(self) -> str:
@@ -108,6 +110,8 @@ class HostRequest:
         lines += [f"fact\t{name}\t{value}" for name, value in self.facts.items()]
         if self.deterministic:
             lines.append("deterministic\t1")
+        if self.filling:
+            lines.append(f"filling\t{self.filling}")
         for kind, side in (("input", self.inputs), ("output", self.outputs)):
             for tensors in side:
                 lines += [kind, *(tensor.line for tensor in tensors)]
@@ -123,6 +127,7 @@ def host_request(
     outputs: Tensors | None = None,
     *,
     read: Collection[str] = (),
+    filling: int = 0,
 ) -> HostRequest:
     """The request of a case; `inputs` gives values, `outputs` shapes where they are known.
 
@@ -150,6 +155,7 @@ def host_request(
         outputs=tuple(_outputs(operator, case, column, outputs)),
         attrs=tuple(_attr(n, a, declared.get(n)) for n, a in case.attrs.items()),
         deterministic=case.deterministic,
+        filling=filling,
     )
 
 

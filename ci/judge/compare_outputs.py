@@ -32,6 +32,8 @@ class Compared:
     """Largest |actual − golden| as a share of its tolerance; infinite for a misplaced NaN."""
     message: str = ""
     details: str = ""
+    overflown: bool = False
+    """float16 holds no number where the right one is far from its largest; rounding never does."""
 
     @property
     def agrees(self) -> bool:
@@ -50,16 +52,17 @@ def compare_outputs(
 
     The first output that disagrees gives the message; counts go over all of them.
     """
-    elements, worst, message, details = 0, 0.0, "", ""
+    elements, worst, message, details, overflown = 0, 0.0, "", "", False
     for name, dtype, ours, theirs in zip(names, dtypes, actual, golden, strict=True):
         tolerance = overrides.get(dtype) or default_tolerances().get(dtype, EXACT)
         for label, one, other in _pairs(name, ours, theirs):
             found = compare_arrays(label, dtype, one, other, tolerance)
             elements += found.elements
             worst = max(worst, found.worst_error)
+            overflown = overflown or found.overflown
             if not message:
                 message, details = found.message, found.details
-    return Compared(elements, worst, message, details)
+    return Compared(elements, worst, message, details, overflown)
 
 
 def compare_arrays(
@@ -90,7 +93,16 @@ def compare_arrays(
         f"{_place(index)}: got {_show(actual, dtype, index)}, "
         f"golden {_show(golden, dtype, index)}"
     )
-    return Compared(golden.size, worst, message, _list_worst(error, actual, golden, dtype))
+    worst_ones = _list_worst(error, actual, golden, dtype)
+    return Compared(golden.size, worst, message, worst_ones, _overflown(actual, golden))
+
+
+def _overflown(actual: Array, golden: Array) -> bool:
+    if actual.dtype != np.float16:
+        return False
+    right = np.abs(golden.astype(np.float64))
+    near = right < float(np.finfo(np.float16).max) / 2
+    return bool((near & ~np.isfinite(actual)).any())
 
 
 def accuracies(

@@ -110,6 +110,9 @@ class Sweep:
     """The first of them that it takes and gets wrong, by what is varied."""
     wrong: list[tuple[str, WorkloadCase, str]] = field(default_factory=list)
     """All of them that it takes and gets wrong: what is varied, the case, and how."""
+    longer: tuple[tuple[WorkloadCase, ...], ...] = ()
+    """For each dimension that does not grow by a single element, cases that are a step longer which
+    it does not pass: steps of 1, 8 and so on."""
     odd: list[tuple[str, WorkloadCase]] = field(default_factory=list)
     """Others that no candidate is launched on, whatever they show: with what is varied."""
 

@@ -176,6 +176,9 @@ def sweep(standard: Standard, files: dict[str, str], tier: Tier) -> Sweep:
             break
     if judge.least_costly is not None and len(found.cases) < most:
         found.turn_down("other dimension").too_costly(judge.seconds(judge.least_costly))
+    found.longer = tuple(
+        cases for cases in known.probed.values() if not any(map(judge.is_costly, cases))
+    )
     return found
 
 

@@ -67,6 +67,9 @@ class CheckReport(Frozen):
     )
     notes: tuple[str, ...] = Field(default=(), description="What was not checked, and why.")
     unchecked: str = Field(default="", description="Why nothing was checked; '' where it was.")
+    refused: bool = Field(
+        default=False, description="Whether that is a fault of its own workload or of an option."
+    )
     workload: str = Field(default="", description="The workload file, where it was derived.")
     seconds: float = 0.0
 

@@ -64,7 +64,8 @@ def check(ctx: click.Context, /, paths: tuple[Path, ...], as_json: bool, **given
         say("No operator to check." if paths or own.changed_since else "Name an operator.")
     if (file := build(SarifOptions, given).sarif) is not None:
         write_check_sarif(reports, Git(Path.cwd()).top() or Path.cwd(), file)
-    ctx.exit(1 if any(report.fails for report in reports) else 0)
+    refused = any(report.refused for report in reports)
+    ctx.exit(1 if any(report.fails for report in reports) else 2 if refused else 0)
 
 
 def operators_of(paths: Sequence[Path], changed: Sequence[Path] = ()) -> tuple[Path, ...]:
@@ -114,8 +115,10 @@ def _checked(folder: Path, setup: EvaluationSetup, settings: CheckSettings) -> C
     def tell(what: str) -> None:
         say(f"  {what}", err=True)
 
+    own = True
     try:
-        if setup.workload is None and not _has_workload(folder):
+        own = setup.workload is not None or _has_workload(folder)
+        if not own:
             tell("deriving a workload")
             with TemporaryDirectory() as place:
                 file = derived_for(folder, setup, Path(place))
@@ -125,7 +128,7 @@ def _checked(folder: Path, setup: EvaluationSetup, settings: CheckSettings) -> C
                 return report.model_copy(update={"notes": (note, *report.notes)})
         return open_session(folder, setup).check(settings, tell)
     except InputError as problem:
-        return CheckReport(operator=folder.name, folder=folder, unchecked=str(problem))
+        return CheckReport(operator=folder.name, folder=folder, unchecked=str(problem), refused=own)
 
 
 def _has_workload(folder: Path) -> bool:

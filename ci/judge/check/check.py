@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ci.backend.base import Build
 from ci.backend.sim import SimulatorBackend
 from ci.judge.check.findings import Findings
-from ci.judge.check.host_state import unsteady
+from ci.judge.check.host_state import ask_again, left_unset
 from ci.judge.gate_subject import Standard
 from ci.judge.launch_record import Launched, launch_once
-from ci.judge.varied.lengths import Empty
+from ci.judge.varied.lengths import Empty, Lengths
 from ci.judge.varied_sweep import WIDE, sweep
 from ci.model.errors import CaseDeclined, InputError, TrialFailure
 from ci.model.finding import CheckReport, CheckSettings, Finding
@@ -74,13 +74,7 @@ class _Check:
                 if found.outcome in ALWAYS:
                     break
             self.launched.append(("", case))
-        for name in unsteady(self.standard, [case for _, case in self.launched]):
-            self.findings.together(
-                "host_state",
-                Place(case=name),
-                "The host tiling decides otherwise when it is called again, in another order or in"
-                " another process: it keeps something between calls or reads what nothing set.",
-            )
+        ask_again(self.standard, [case for _, case in self.launched], self.findings)
 
     def vary(self) -> None:
         """Cases that are made from those that pass."""
@@ -118,10 +112,26 @@ class _Check:
                 loose = family in ROUNDING
                 self.findings.launched(taken, self.seed, family, rounding=loose)
                 self.launched.append((family, case))
+        for ladder in swept.longer:
+            self._first_taken(ladder)
         if tier.late():
             self.notes.append("Half of the time is up: fewer cases were varied.")
         if swept.untaken:
             self.notes.append(f"Not varied: {', '.join(swept.untaken)}.")
+
+    def _first_taken(self, ladder: Sequence[WorkloadCase]) -> None:
+        """Collect what the first case shows that the operator is made for."""
+        for case in ladder:
+            taken = self._taken(case)
+            if taken is None:
+                continue
+            self.varied[Lengths.name] = self.varied.get(Lengths.name, 0) + 1
+            if isinstance(taken, TrialFailure):
+                self.findings.failure(taken, Lengths.name)
+            else:
+                self.findings.launched(taken, self.seed, Lengths.name)
+                self.launched.append((Lengths.name, case))
+            return
 
     def watch(self, build: Build) -> None:
         """The same cases, built to be checked."""
@@ -143,10 +153,15 @@ class _Check:
             self.findings.warnings(now.warnings, case.name, varied)
             plain = self._plain(case)
             if isinstance(plain, Launched):
-                self._compare(case, plain, now, varied)
+                self._compare(case, plain, now, varied, build)
 
     def _compare(
-        self, case: WorkloadCase, plain: Launched, now: Launched | TrialFailure, varied: str
+        self,
+        case: WorkloadCase,
+        plain: Launched,
+        now: Launched | TrialFailure,
+        varied: str,
+        build: Build,
     ) -> None:
         if isinstance(now, Launched):
             compared = bool(self.standard.workload.golden)
@@ -155,7 +170,8 @@ class _Check:
                 return
             place, what = _first_difference(plain, now), "gives other outputs"
             where = " The two launches part near this line."
-            unwritten = [w for w in now.warnings if w.kind == "uninitialised"]
+            kinds = ("uninitialised", "padding_lanes")
+            unwritten = [w for kind in kinds for w in now.warnings if w.kind == kind]
             if not place.line and unwritten:
                 place, where = unwritten[0].place, f" {unwritten[0].text}"
         else:
@@ -170,6 +186,26 @@ class _Check:
                 wrapped[0].place.model_copy(update={"case": case.name}),
                 f"{wrapped[0].text} Compilers differ on what it gives: built to be checked, the"
                 f" kernel {what}.",
+                varied,
+            )
+            return
+        short = [w for w in now.warnings if w.kind == "short_tiling"]
+        if short:
+            self.findings.together(
+                "short_tiling",
+                short[0].place.model_copy(update={"case": case.name}),
+                f"{short[0].text} Where other bytes lie behind them, the kernel {what}.",
+                varied,
+            )
+            return
+        references = self.standard.references
+        host = left_unset(references.unmodified, build, case, references.of(case, self.seed))
+        if host is not None:
+            self.findings.together(
+                "unset",
+                host.place.model_copy(update={"case": case.name}),
+                f"The host side leaves {host.what} to memory that nothing has set, or computes it"
+                f" of such: where that holds other bytes, the kernel {what}.",
                 varied,
             )
             return

@@ -29,18 +29,25 @@ _CAUSES: Final = (
     "cut",
     "narrow_offset",
     "wrapped",
+    "short_tiling",
+    "division",
     "unset",
 )
 """What can make a result wrong at another place."""
 
-_LESSER: Final = ("half_sum", "given_size", "uninitialised")
+_HINTS: Final = ("views", "two_pipes", "padding_lanes", "half_sum")
+"""What harms nothing by itself: it is worth a look where a result is wrong and nothing says why."""
+
+_LESSER: Final = (*_HINTS, "given_size", "uninitialised")
 """What may be the cause where nothing else is."""
 
-_MEANT: Final = ("cut", "narrow_offset", "wrapped", "half_sum")
+_MEANT: Final = ("cut", "narrow_offset", "wrapped")
 """What is meant, or harms nothing, where no result is wrong."""
 
 _CONFLICTS: Final = (Outcome.RACE.value, "compiler_order")
 """What two accesses to the same bytes lead to."""
+
+_WRONG: Final = (Outcome.WRONG_RESULT.value, "unset")
 
 _CAUSED: Final = (Outcome.WRONG_RESULT.value, Outcome.MEMORY_ERROR.value, Outcome.RACE.value)
 
@@ -53,6 +60,7 @@ _ORDER: Final = (
     "narrow_offset",
     "wrapped",
     "narrowed_field",
+    "short_tiling",
     "memory_error",
     "launch_error",
     "race",
@@ -79,7 +87,7 @@ class Findings:
         self, launched: Launched, seed: int, varied: str = "", *, rounding: bool = False
     ) -> None:
         """Outputs that are wrong, and what the machine found odd. With `rounding` a right operator
-        may miss its tolerance: that is a note."""
+        may miss its tolerance: that is a note, unless a number has overflown."""
         name = launched.case.name
         if not launched.compared.agrees:
             refusal = Refusal(
@@ -88,7 +96,7 @@ class Findings:
                 evidence=launched.compared.details,
             )
             wrong = _of_refusal(Outcome.WRONG_RESULT, refusal, varied)
-            if rounding:
+            if rounding and not launched.compared.overflown:
                 wrong = wrong.model_copy(update={"severity": Severity.NOTE})
             self._add(wrong)
         self.warnings(launched.warnings, name, varied)
@@ -115,11 +123,18 @@ class Findings:
 
     def together(self, kind: str, place: Place, text: str, varied: str = "") -> None:
         """A fault that several launches together show: an error."""
+        self._told(kind, Severity.ERROR, place, text, varied)
+
+    def told(self, kind: str, place: Place, text: str) -> None:
+        """What no launch shows, as grave as the rules say."""
+        self._told(kind, finding_rule(kind).severity, place, text, "")
+
+    def _told(self, kind: str, severity: Severity, place: Place, text: str, varied: str) -> None:
         rule = finding_rule(kind)
         self._add(
             Finding(
                 kind=kind,
-                severity=Severity.ERROR,
+                severity=severity,
                 title=rule.title,
                 place=place,
                 text=text,
@@ -143,6 +158,7 @@ class Findings:
         ranks = [*Severity]
         overruns = [f.place for f in self.found.values() if f.kind == "overrun"]
         over = {part for place in overruns for part in (place.case, place.source) if part}
+        crashed = {f.place.source for f in self.found.values() if f.kind == "launch_error"}
         wrong = self.has(*_CAUSED)
         explained = wrong and self.has(*(kind for kind in _CAUSES if kind != "unset"))
         found = []
@@ -150,9 +166,11 @@ class Findings:
             seen = {one.place.case, one.place.source, one.other.source}
             if one.kind in _CONFLICTS and seen & over:
                 continue
+            if one.kind == "host_crash" and one.place.source in crashed:
+                continue
             if one.kind in _MEANT and not wrong and not one.fails:
                 continue
-            if one.kind == "half_sum" and (explained or not self.has("wrong_result")):
+            if one.kind in _HINTS and (explained or not self.has(*_WRONG)):
                 continue
             if one.kind == "unset" and explained:
                 continue

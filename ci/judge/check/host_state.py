@@ -1,21 +1,42 @@
-"""Whether the host side answers a case in the same way when it is asked again."""
+"""What the host side's answers to the same cases say of it: memory between calls, numbers that
+nothing set, and inference functions that tell other outputs than there are."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
+from math import prod
+from typing import Final, NamedTuple
+
+from ci.backend.base import Build
 from ci.backend.tiled import TiledBuild
-from ci.host.survey import Question
+from ci.host.survey import Inference, Question
 from ci.host.tiling_request import host_request, platform_facts
+from ci.judge.check.findings import Findings
+from ci.judge.check.host_crashes import crashes
 from ci.judge.gate_subject import Standard
+from ci.judge.reference import Reference
+from ci.model.columns import output_dtypes
+from ci.model.dtypes import BY_NAME
 from ci.model.errors import TrialFailure
+from ci.model.launch import Tensors, arrays
+from ci.model.operator import Operator
+from ci.model.trial import Place
 from ci.model.workload import WorkloadCase
 
+_INFERENCE: Final = {
+    "InferShape": re.compile(r"\bInferShapeContext\s*\*"),
+    "InferDataType": re.compile(r"\bInferDataTypeContext\s*\*"),
+}
+"""How the functions are defined whose registered names are these."""
 
-def unsteady(standard: Standard, cases: list[WorkloadCase]) -> list[str]:
-    """Names of the cases whose tiling differs between two calls of a process, in another order or
-    in another process. Tiling data with arrays, which need not be filled, are left out."""
+
+def ask_again(standard: Standard, cases: list[WorkloadCase], findings: Findings) -> None:
+    """Collect what differs between calls of the host side for the same case, in one process and in
+    another one, between its inference functions and the outputs, and what ends its process."""
     build, seed = standard.references.unmodified, standard.workload.seeds[0]
     if not isinstance(build, TiledBuild):
-        return []
+        return
     facts = platform_facts(build.device)
     asked = []
     for case in cases:
@@ -27,11 +48,86 @@ def unsteady(standard: Standard, cases: list[WorkloadCase]) -> list[str]:
     try:
         answers = build.host.survey(asked, 0)
     except TrialFailure:  # what it fails at is a finding of its own
-        return []
-    return [
-        case.name
-        for case, answer in zip(cases, answers, strict=True)
-        if answer.tiling is not None
-        and not answer.steady
-        and not build.has_arrays(answer.tiling.tiling_key)
-    ]
+        return
+    for case, answer in zip(cases, answers, strict=True):
+        if answer.inference is not None:
+            right = standard.references.of(case, seed).outputs
+            for function, said in _contradictions(standard.operator, case, right, answer.inference):
+                place = _first_line(build.texts, _INFERENCE[function])
+                findings.told("inference", place.model_copy(update={"case": case.name}), said)
+        # Arrays need not be filled: what is left of them holds anything.
+        tiling = answer.tiling
+        if tiling and not answer.steady and not build.has_arrays(tiling.tiling_key):
+            findings.together(
+                "host_state",
+                Place(case=case.name),
+                "The host tiling decides otherwise when it is called again, in another order or in"
+                " another process: it keeps something between calls or reads what nothing set.",
+            )
+    crashes(build, standard.operator, [(one.label, one.request) for one in asked], findings)
+
+
+def _contradictions(
+    operator: Operator, case: WorkloadCase, right: Tensors, told: Inference
+) -> Iterator[tuple[str, str]]:
+    """Which inference function contradicts the `right` outputs of a case, and how. Shapes of as
+    many elements are taken for the same: a golden function may be loose about them."""
+    for function, ending in (("InferShape", told.shapes), ("InferDataType", told.dtypes)):
+        if ending == "failed":
+            yield function, f"{function} fails, though the tiling takes the case."
+    dtypes = output_dtypes(operator, case)
+    named = zip(operator.outputs, right, dtypes, strict=False)
+    own = [one for one in named if not one[0].in_place]
+    for (spec, output, dtype), tensors in zip(own, told.outputs, strict=False):
+        for given, tensor in zip(arrays([output]), tensors, strict=False):
+            known = all(length >= 0 for length in tensor.shape)
+            if told.shapes == "ok" and known and prod(tensor.shape) != given.size:
+                yield (
+                    "InferShape",
+                    f"InferShape gives {spec.name} the shape {list(tensor.shape)}; it is"
+                    f" {list(given.shape)}.",
+                )
+            if told.dtypes == "ok" and dtype in BY_NAME and tensor.dtype != BY_NAME[dtype].number:
+                names = {one.number: one.name for one in BY_NAME.values()}
+                yield (
+                    "InferDataType",
+                    f"InferDataType gives {spec.name} the dtype"
+                    f" {names.get(tensor.dtype, 'undefined')}; it is {dtype}.",
+                )
+
+
+_STRUCTURE: Final = re.compile(r"\bGetTilingData\s*<|\bGetRawTilingData\s*\(")
+"""Where a host side takes tiling data that no macro declares."""
+
+
+def left_unset(plain: Build, other: Build, case: WorkloadCase, right: Reference) -> Unset | None:
+    """The numbers of the tiling data that differ in a build where other bytes are in what nothing
+    sets; None where none does. Raises TrialFailure."""
+    if not isinstance(plain, TiledBuild) or not isinstance(other, TiledBuild):
+        return None
+    first, second = (b.answer(case, right.inputs, right.outputs) for b in (plain, other))
+    fields = plain.fields_apart(first, second)
+    if first.data == second.data or fields == ():
+        return None
+    if fields is None:
+        pairs = zip(first.data, second.data, strict=False)
+        byte = next((at for at, (a, b) in enumerate(pairs) if a != b), len(first.data))
+        return Unset(f"byte {byte} of the tiling data", _first_line(other.texts, _STRUCTURE))
+    setter = re.compile(rf"\bset_{re.escape(fields[0])}\s*\(")
+    return Unset(" and ".join(fields), _first_line(other.texts, setter))
+
+
+class Unset(NamedTuple):
+    """What of the tiling data holds anything, in words, and where the host side gives it that."""
+
+    what: str
+    place: Place
+
+
+def _first_line(texts: Mapping[str, str], wanted: re.Pattern[str]) -> Place:
+    """The first line of the host side with a text; nowhere when there is none."""
+    for file, text in sorted(texts.items()):
+        found = wanted.search(text) if file.startswith("op_host/") else None
+        if found:
+            return Place(file=file, line=text.count("\n", 0, found.start()) + 1)
+    return Place()

@@ -85,7 +85,7 @@ def axes(known: Known, case: WorkloadCase) -> Iterator[Axis]:
         fresh = [places for places in alternatives if places not in seen]
         # What belongs together and is changed alone is mostly refused: that is seen at once.
         steps = (found[-1].step if found else 1, 16) if alone else STEPS
-        axis = _probed(known, case, fresh, steps)
+        axis = _probed(known, case, fresh, steps, not alone)
         tried = fresh if axis is None else fresh[: fresh.index(axis.places) + 1]
         seen.update(tried)
         if axis is not None:
@@ -106,21 +106,36 @@ def places_of(known: Known, case: WorkloadCase) -> Iterator[tuple[frozenset[Plac
 
 
 def _probed(
-    known: Known, case: WorkloadCase, alternatives: list[frozenset[Place]], steps: tuple[int, ...]
+    known: Known,
+    case: WorkloadCase,
+    alternatives: list[frozenset[Place]],
+    steps: tuple[int, ...],
+    whole: bool,
 ) -> Axis | None:
-    """The first of the alternatives that grows by a step, with the least step that works."""
+    """The first of the alternatives that grows by a step, with the least step that works. What is
+    not passed on the way is noted: of that alternative, else of the last one, the largest."""
+    failed: dict[frozenset[Place], list[WorkloadCase]] = {}
+    found = None
     for step in steps:
         for places in alternatives:
             axis = Axis(case, places, _length(case, places), step=step)
             longer = axis.length + step
             tried = axis.resized(known, longer)
             if known.takes(tried):
-                return axis
+                found = axis
+                break
             bound = replace(axis, follow=False)
             other = bound.resized(known, longer)
             if other.name != tried.name and known.takes(other):
-                return bound
-    return None
+                found = bound
+                break
+            failed.setdefault(places, []).append(tried)
+        if found is not None:
+            break
+    noted = found.places if found else alternatives[-1] if alternatives else frozenset()
+    if whole and noted in failed:
+        known.probed.setdefault(failed[noted][0].name, tuple(failed[noted]))
+    return found
 
 
 def _alternatives(

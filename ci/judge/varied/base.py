@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import ClassVar, TypeAlias
 from zlib import crc32
@@ -37,6 +37,9 @@ class Known:
     constants: tuple[float, ...] = ()
     """What is in the operator's tiling."""
     cores: int = 1
+    probed: dict[str, tuple[WorkloadCase, ...]] = field(default_factory=dict)
+    """Cases a step longer that the unmodified operator does not pass, by the name of the first of a
+    dimension: 1 element longer, 8 and so on."""
 
     def free(self, case: WorkloadCase) -> WorkloadCase:
         """The case without declared outputs where the golden function tells their shapes.

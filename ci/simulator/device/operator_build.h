@@ -14,16 +14,23 @@
 #undef TILING_KEY_VAR
 #define TILING_KEY_IS(key) ((key) == ASCENDOPT_TILING_KEY)
 #define TILING_KEY_VAR ASCENDOPT_TILING_KEY
+#ifdef DAV_CHECKED
+#define ASC_TILING_SIZE(type) dav_tiling_size(sizeof(type))
+#else
+#define ASC_TILING_SIZE(type) ((void)0)
+#endif
 #define GET_TILING_DATA(name, pointer) \
     GET_TILING_DATA_WITH_STRUCT(AscendOptTilingData, name, pointer)
 #define GET_TILING_DATA_WITH_STRUCT(type, name, pointer) \
     type name;                                           \
+    ASC_TILING_SIZE(type);                               \
     __builtin_memcpy(static_cast<void*>(&name), (const void*)(pointer), sizeof(type))
 #define GET_TILING_DATA_MEMBER(type, member, name, pointer) \
     decltype(type::member) name;                            \
     __builtin_memcpy(static_cast<void*>(&name),             \
                      (const uint8_t*)(pointer) + offsetof(type, member), sizeof(name))
 #define GET_TILING_DATA_PTR_WITH_STRUCT(type, name, pointer) \
+    ASC_TILING_SIZE(type);                                   \
     const __gm__ type* name = (const __gm__ type*)(pointer)
 #define COPY_TILING_WITH_STRUCT(type, source, target) const type* target = (const type*)(source)
 #define COPY_TILING_WITH_ARRAY(type, length, source, target) \

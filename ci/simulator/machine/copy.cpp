@@ -85,6 +85,11 @@ void copy_in(const char* mnemonic, void* dst, void* src, const Bursts& bursts, u
     const uint32_t offset = check_ub(dst, ub_extent(bursts), BLOCK_BYTES, true, mnemonic, site);
     check_gm(span, mnemonic, site);
     if (launch().addresses) return note_cover(span);
+    if (launch().checked && bursts.ub_length > bursts.gm_length &&
+        !(current->copies.pad_set && left + right != 0))
+        warn(site, "padding_lanes", mnemonic,
+             "%s puts %u bytes that its caller has not chosen into the blocks of each %u bytes.",
+             mnemonic, bursts.ub_length - bursts.gm_length, bursts.gm_length);
     for_each_ub_range(bursts, offset,
                       [&](uint32_t start, uint32_t bytes) { hazards.write_ub(start, bytes); });
     hazards.read_gm(span);

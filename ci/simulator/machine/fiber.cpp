@@ -12,6 +12,7 @@
 #include "machine.h"
 #include "memory.h"
 #include "scalar.h"
+#include "signals.h"
 #include "flags.h"
 
 namespace dav {
@@ -160,6 +161,7 @@ void run_blocks(const KernelEntries& entries, unsigned char** arguments) {
         if ((!progress && look_again) || in_vain > PATIENCE) deadlock();
         look_again = !progress;
     }
+    check_signals_at_end();
 }
 
 void wait_until(bool (*ready)(void*), void* argument, const char* what, const void* site) {

@@ -158,6 +158,10 @@ void dav_scalar_store(void* address, uint32_t bytes);
 void dav_scalar(uint32_t cycles);
 // Names `bytes` of UB from `offset` for messages; also counts towards the peak of UB in use.
 void dav_ub_note(uint32_t offset, uint32_t bytes, const char* name);
+// The kernel takes so many bytes for its tiling data.
+void dav_tiling_size(uint64_t bytes);
+// The kernel names `bytes` of this core's memories from `address` on as a tensor.
+void dav_view(uint64_t address, uint64_t bytes);
 // A tensor of the buffer [first, last) is about to be used at `address`; `last` 0: the buffer is
 // not known.
 void dav_extent(uint64_t address, uint64_t first, uint64_t last);

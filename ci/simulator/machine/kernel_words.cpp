@@ -33,6 +33,33 @@ void dav_ub_note(uint32_t offset, uint32_t bytes, const char* name) {
     if (core.buffers.size() < MOST) core.buffers.push_back({offset, bytes, name ? name : ""});
 }
 
+void dav_tiling_size(uint64_t bytes) {
+    if (current == nullptr || bytes <= launch().tiling_bytes) return;
+    warn(__builtin_return_address(0), "short_tiling", "",
+         "The kernel reads a structure of %llu bytes; the host side gives %llu bytes of tiling "
+         "data.",
+         static_cast<unsigned long long>(bytes),
+         static_cast<unsigned long long>(launch().tiling_bytes));
+}
+
+void dav_view(uint64_t address, uint64_t bytes) {
+    if (current == nullptr || bytes == 0) return;
+    auto& views = current->views;
+    const std::pair<uint64_t, uint64_t> mine{address, address + bytes};
+    for (const auto& one : views) {
+        const auto& [low, high] = std::minmax(one, mine);
+        // One within another is a part of it.
+        if (low.first == high.first || low.second <= high.first || low.second >= high.second)
+            continue;
+        warn(__builtin_return_address(0), "views", "",
+             "A tensor of %llu bytes begins %llu bytes before the end of another one, or ends so "
+             "far behind its begin.",
+             static_cast<unsigned long long>(bytes),
+             static_cast<unsigned long long>(low.second - high.first));
+    }
+    views.insert(mine);
+}
+
 void dav_extent(uint64_t address, uint64_t first, uint64_t last) {
     if (current == nullptr) return;
     if (current->cube && in_local_memories(reinterpret_cast<const void*>(address))) return;

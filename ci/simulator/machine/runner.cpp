@@ -3,6 +3,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -153,7 +154,13 @@ std::vector<unsigned char*> kernel_parameters(Request& request) {
         allocate_gm(request.workspace, GmRole::WORKSPACE, "the workspace", launch().poison));
     set_workspace(reinterpret_cast<uint64_t>(parameters.back()), request.workspace);
     const uint64_t bytes = request.tiling.empty() ? 0 : file_size(request.tiling);
-    uint8_t* data = allocate_gm(bytes, GmRole::TILING, "the tiling data", 0);
+    // Behind what the host side gives lies anything.
+    constexpr uint64_t BEHIND = 4096;
+    constexpr uint8_t UNSET = 0xfe;
+    const uint64_t room = bytes + (request.checked ? BEHIND : 0);
+    uint8_t* data = allocate_gm(room, GmRole::TILING, "the tiling data", 0);
+    launch().tiling_bytes = bytes;
+    std::fill(data + bytes, data + room, UNSET);
     if (bytes > 0) read_file(request.tiling, data, bytes);
     parameters.push_back(data);
     return parameters;

@@ -23,6 +23,7 @@ struct Signal {
     uint32_t number = 0;    // in Launch::points, or of a meeting
     uint32_t expected = 1;  // senders
     std::vector<Release> releases;
+    const void* site = nullptr;  // of its last sender
     bool given() const { return releases.size() == expected; }
 };
 bool signal_given(void* raw) { return static_cast<Signal*>(raw)->given(); }
@@ -130,6 +131,27 @@ uint32_t make_point(uint32_t expected, bool of_all) {
 
 void send_signal(int pipe, uint32_t number, const char* mnemonic, const void* site) {
     append(Record::numbered(Kind::CORE_SET, pipe, number, mnemonic), site);
+}
+
+// A flag that one of a group of cores takes and another never looks at is how libraries answer one
+// of two vector cores; what the core itself waits for, or nobody, is a set too many.
+void check_signals_at_end() {
+    if (!launch().signals) return;
+    for (const auto& [key, queue] : signals().pending) {
+        const auto& [index, flag] = key;
+        const Core& core = *launch().cores[index];
+        const auto taken = [&](const std::pair<int, int64_t>& one) {
+            const Core& other = *launch().cores[one.first];
+            return one.second == flag && other.cube == core.cube && other.block == core.block;
+        };
+        const auto& waited = signals().waited;
+        const bool own = waited.count(key) != 0;
+        if (queue.empty() || (!own && std::any_of(waited.begin(), waited.end(), taken))) continue;
+        warn(queue.front()->site, "state", "flag",
+             "Cross-core flag %d of core %d ends set, with %s; the next kernel that waits for it "
+             "would not wait.",
+             static_cast<int>(flag), index, own ? "fewer waits than sets" : "no wait for it");
+    }
 }
 
 void receive_signal(uint32_t number, const char* mnemonic, const void* site) {
@@ -241,6 +263,7 @@ void ffts_cross_core_sync(pipe_t pipe, uint64_t config) {
             if (clock.seen[other] != 0 && clock.seen[other] == current->order.last[other])
                 join(clock, current->order.clocks[other]);
     signal.releases.push_back({current->index, release_segment(&clock)});
+    signal.site = site;
     send_signal(pipe, signal.number, "cross_core_set", site);
 }
 

@@ -11,5 +11,7 @@ uint32_t make_point(uint32_t expected, bool of_all);
 void send_signal(int pipe, uint32_t number, const char* mnemonic, const void* site);
 // The running core's scalar unit waits for it.
 void receive_signal(uint32_t number, const char* mnemonic, const void* site);
+// Warns of cross-core flags that are set when all cores have ended.
+void check_signals_at_end();
 
 }  // namespace dav

@@ -60,6 +60,18 @@ def test_nan_and_infinities_must_stand_in_the_same_places() -> None:
         assert f"worst at [{place}]" in found.message, value
 
 
+@pytest.mark.parametrize(
+    ("dtype", "right", "overflown"),
+    [("float16", 300, True), ("float16", 65504, False), ("float32", 300, False)],
+)
+def test_half_precision_that_overflows_is_no_rounding(
+    dtype: str, right: float, overflown: bool
+) -> None:
+    golden = np.array([1, right], np.dtype(dtype))
+    found = compare_arrays("z", dtype, np.array([1, np.inf], golden.dtype), golden, close(dtype))
+    assert not found.agrees and found.overflown is overflown
+
+
 def test_a_misplaced_nan_is_never_an_outlier() -> None:
     golden = np.zeros(1000, dtype=np.float32)
     actual = golden.copy()

@@ -15,7 +15,7 @@ import numpy as np
 from ci.model.launch import Tensors, arrays
 from ci.simulator.kernel_cores import Cores
 from ci.simulator.launch_request import LaunchSpec, write_request
-from ci.simulator.toolchain import KERNEL_LINK, MACHINE, Flavour, Toolchain
+from ci.simulator.toolchain import CHECKED, KERNEL_LINK, MACHINE, Flavour, Toolchain
 from rules.architectures import load_architecture
 from rules.devices import load_device
 from tests.ci.simulator.bits import keep
@@ -132,6 +132,7 @@ void ascendopt_entry(unsigned char** a) {{ kernel(a); }}
             workspace=workspace,
             over_read=over_read,
             auto_sync=auto_sync,
+            checked=self.flavour in CHECKED,
             aliases={},
             initial=dict(initial or {}),
             cores=Cores(*cores),

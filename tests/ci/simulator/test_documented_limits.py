@@ -96,6 +96,36 @@ SHIFTED = """
     PipeBarrier<PIPE_V>();
     Cast(local.ReinterpretCast<half>(), local, RoundMode::CAST_NONE, 64);
 """
+HINTS = """
+    const int32_t over = OVER;
+    TPipe pipe, other;
+    TBuf<> one, two;
+    pipe.InitBuffer(one, 4096);
+    if (over) other.InitBuffer(two, 32);
+    LocalTensor<float> low = one.GetWithOffset<float>(512, 0);
+    LocalTensor<float> high = one.GetWithOffset<float>(512, 2048 - 32 * over);
+    LocalTensor<float> within = one.GetWithOffset<float>(64, 32);
+    DataCopyPad(low, global<float>(a[0]), DataCopyExtParams(1, 20, 0, 0, 0),
+                DataCopyPadExtParams<float>(!over, 0, 3, 0.0f));
+"""
+SIGNALS = """
+    const int32_t over = OVER;
+    for (int32_t i = 0; i < 1 + over; ++i) CrossCoreSetFlag<0, PIPE_MTE3>(3);
+    CrossCoreWaitFlag(3);
+"""
+
+
+def test_what_may_explain_a_wrong_result_is_told_with_its_line(harness: CheckedHarness) -> None:
+    kinds = ("two_pipes", "views", "padding_lanes")
+    beyond, within = harness.over(HINTS, 1), harness.over(HINTS, 0)
+    assert [len(beyond.warned(kind)) for kind in kinds] == [1, 1, 1]
+    assert [len(within.warned(kind)) for kind in kinds] == [0, 0, 0]
+
+
+def test_a_cross_core_flag_that_ends_set_is_named(harness: CheckedHarness) -> None:
+    (text,) = harness.over(SIGNALS, 1).warned("state")
+    assert "flag 3" in text and "fewer waits than sets" in text
+    assert harness.over(SIGNALS, 0).warned("state") == []
 
 
 def test_what_leaves_the_part_that_setglobalbuffer_was_given_is_named(

@@ -78,6 +78,8 @@ std::vector<Request> read_requests(const std::string& path, size_t most) {
             request.facts[fields.at(1)] = fields.at(2);
         } else if (kind == "deterministic") {
             request.deterministic = fields.at(1) == "1";
+        } else if (kind == "filling") {
+            request.filling = static_cast<uint8_t>(std::stoi(fields.at(1)));
         } else if (kind == "input" || kind == "output") {
             current = kind == "input" ? &request.inputs : &request.outputs;
             current->emplace_back();

@@ -33,6 +33,7 @@ struct Request {
     std::string op_type;
     std::map<std::string, std::string> facts;
     bool deterministic = false;
+    uint8_t filling = 0;  // what the tiling data hold before the tiling
     std::vector<std::vector<TensorRequest>> inputs, outputs;
     std::vector<AttrRequest> attrs;
 };

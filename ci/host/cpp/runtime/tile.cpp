@@ -264,6 +264,8 @@ struct Asked {
         current_platform() = node.platform;
         node.info.type_ = node.info.name_ = request.op_type;
         node.deterministic = request.deterministic;
+        if (request.filling != 0)
+            std::memset(node.tiling.GetData(), request.filling, node.tiling.GetCapacity());
         add_tensors(request.inputs, node.info.ir_inputs_, node.info.inputs_,
                     functions.value_inputs);
         add_tensors(request.outputs, node.info.ir_outputs_, node.info.outputs_, {});

@@ -35,6 +35,9 @@ __aicore__ constexpr const char* name_of(TPosition position) {
 }
 
 class TPipe;
+#ifdef DAV_CHECKED
+inline TPipe* g_ub_pipe = nullptr;  // which gave the last buffer of UB
+#endif
 // The pipe of the running block. The machine keeps a copy of the kernel's globals for each block.
 inline TPipe* g_tpipe = nullptr;
 inline GM_ADDR g_sysWorkspaceReserved = nullptr;
@@ -122,6 +125,9 @@ public:
 
     __aicore__ void DestroyWithoutPipeAll() {
         destroyed_ = true;
+#ifdef DAV_CHECKED
+        if (g_ub_pipe == this) g_ub_pipe = nullptr;
+#endif
         WaitForFreedBuffers();
     }
     __aicore__ void Destroy() {
@@ -140,6 +146,17 @@ public:
     // The next buffer record, `bytes` (rounded up to a block) of a memory.
     __aicore__ TBufType& Take(Hardware memory, uint32_t bytes, const char* name) {
         uint32_t& top = top_[int(memory)];
+#ifdef DAV_CHECKED
+        if (memory == Hardware::UB) {
+            if (g_ub_pipe != nullptr && g_ub_pipe != this) {
+                dav_limit(
+                    "This TPipe and another one that has not ended both give buffers of UB"
+                    " from its first byte on: they share them.",
+                    "two_pipes");
+            }
+            g_ub_pipe = this;
+        }
+#endif
         TBufType& buffer = TakeAt(base(memory) + top, align_to_block(bytes));
         if (memory == Hardware::UB) dav_ub_note(top, buffer.dataLen, name);
         top += buffer.dataLen;

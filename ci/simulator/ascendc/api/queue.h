@@ -304,6 +304,7 @@ private:
         address.bufferHandle = reinterpret_cast<TBufHandle>(buffer_);
         address.bufferAddr = buffer_->address + offset;
         ASC_EXTENT(address, buffer_->address, bytes_);
+        ASC_VIEW(address.bufferAddr, bytes);
         return LocalTensor<T>(address);
     }
     TBufType* buffer_ = nullptr;

@@ -66,6 +66,7 @@ struct TBuffAddr {
 #ifdef DAV_CHECKED
 #define ASC_EXTENT(tensor, begin, bytes) (tensor).last = ((tensor).first = (begin)) + (bytes)
 #define ASC_USE(where, tensor) dav_extent(uint64_t(where), (tensor).first, (tensor).last)
+#define ASC_VIEW(address, bytes) dav_view(address, bytes)
 #define ASC_LIMIT(holds, message) \
     if (!(holds)) dav_limit(message)
 // Does the buffer of a tensor have so many bytes from the tensor's start on?
@@ -75,6 +76,7 @@ struct TBuffAddr {
 #else
 #define ASC_LIMIT(holds, message)
 #define ASC_EXTENT(tensor, begin, bytes)
+#define ASC_VIEW(address, bytes)
 #define ASC_USE(where, tensor)
 #endif
 
@@ -124,6 +126,7 @@ public:
         address_.logicPos = uint8_t(position);
         address_.dataLen = elements * sizeof(T);
         address_.bufferAddr = base_of(GetPhyType(position)) + offset;
+        ASC_VIEW(address_.bufferAddr, address_.dataLen);
     }
 
     __aicore__ uint64_t GetPhyAddr() const { return address_.bufferAddr; }

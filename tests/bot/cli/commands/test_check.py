@@ -69,6 +69,15 @@ def test_a_good_operator_ends_with_0_and_json_says_what_was_run(
     assert not [one for one in report["findings"] if one["severity"] != "note"]
 
 
+def test_a_workload_that_cannot_be_read_is_bad_input(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workload = checkout / "src/math/affine_clamp/workload.yaml"
+    workload.write_text(workload.read_text().replace("cases:", "cases_:"))
+    assert run(["check", "src/math/affine_clamp"]) == 2
+    assert "cases_" in capsys.readouterr().out
+
+
 def test_a_path_that_is_not_there_is_bad_input(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

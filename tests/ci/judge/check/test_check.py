@@ -606,10 +606,59 @@ def test_a_signal_in_the_host_side_names_its_line(tmp_path: Path) -> None:
         f"int64_t left = {size} - 1024;\n    tiling.set_total(1024 / left);",
     )
     (crash,) = found(checked(folder), "launch_error")
-    lines = (folder / "op_host/small.cpp").read_text().splitlines()
-    line = next(n for n, text in enumerate(lines, 1) if "1024 / left" in text)
-    assert crash.place.source == f"op_host/small.cpp:{line}"
+    assert crash.place.source == line_with(folder, "1024 / left")
     assert "SIGFPE" in crash.text
+
+
+def line_with(folder: Path, text: str) -> str:
+    """The place of the first line of the host side that holds a text."""
+    lines = (folder / "op_host/small.cpp").read_text().splitlines()
+    return f"op_host/small.cpp:{next(n for n, line in enumerate(lines, 1) if text in line)}"
+
+
+def test_a_variable_of_the_host_side_that_nothing_sets_names_its_field(tmp_path: Path) -> None:
+    folder = changed(
+        tmp_path / "local",
+        "op_host/small.cpp",
+        "tiling.set_total(",
+        "uint32_t left;\n    if (context->GetInputShape(0)->GetStorageShape().GetDim(0) == 7)\n"
+        "        left = 1;\n    tiling.set_total(left != 0 ? 512 : ",
+    )
+    (one,) = found(checked(folder), "unset")
+    assert one.place.source == line_with(folder, "set_total")
+    assert "leaves total to memory" in one.text
+
+
+def test_tiling_data_shorter_than_the_kernels_structure_are_named(tmp_path: Path) -> None:
+    size = "tiling.GetDataSize()"
+    folder = changed(tmp_path / "short", "op_host/small.cpp", size, "sizeof(uint16_t)")
+    (one,) = found(checked(folder), "short_tiling")
+    assert one.place.source == f"op_kernel/small.cpp:{line_of(folder, 'GET_TILING_DATA')}"
+    assert one.fails
+
+
+def test_inference_that_contradicts_and_shapes_that_end_the_host_side_are_named(
+    tmp_path: Path,
+) -> None:
+    folder = changed(
+        tmp_path / "host",
+        "op_host/small.cpp",
+        "this->AICore().SetTiling",
+        "this->SetInferShape([](gert::InferShapeContext* context) {\n"
+        "            *context->GetOutputShape(0) = gert::Shape({7});\n"
+        "            return ge::GRAPH_SUCCESS;\n        });\n        this->AICore().SetTiling",
+    )
+    host = folder / "op_host/small.cpp"
+    split = "    int64_t parts = 4096 / (context->GetInputShape(0)->GetOriginShape()[0] - 2048);\n"
+    blocks = "context->SetBlockDim("
+    host.write_text(host.read_text().replace(blocks, f"{split}    {blocks}parts < 0 ? 1 : "))
+    report = checked(folder)
+    (inference,) = found(report, "inference")
+    assert inference.place.source == line_with(folder, "InferShapeContext")
+    assert "the shape [7]; it is [1024]" in inference.text
+    (crash,) = found(report, "host_crash")
+    assert crash.place.source == line_with(folder, "parts = 4096")
+    assert "SIGFPE" in crash.text and "2048" in crash.place.case
 
 
 def test_a_tiling_that_remembers_calls_is_named(tmp_path: Path) -> None:
@@ -718,3 +767,21 @@ def test_varied_cases_show_what_the_own_case_does_not(tmp_path: Path) -> None:
     report = checked(folder, varied=8)
     assert report.fails
     assert all(one.varied for one in report.findings if one.fails)
+
+
+def test_a_tail_that_no_length_of_the_tiles_steps_has_is_found(tmp_path: Path) -> None:
+    body = f"""
+        pipe.InitBuffer(first, 1024);
+        LocalTensor<float> a = first.Get<float>();
+        for (uint32_t i = 0; i + 256 <= n; i += 256) {{
+            DataCopy(a, x[i], 256);
+            {ordered("MTE2_V")}
+            Muls(a, a, 2.0f, 256);
+            {ordered("V_MTE3")}
+            DataCopy(y[i], a, 256);
+            {ordered("MTE3_MTE2")}
+        }}
+"""
+    folder = write_operator(tmp_path / "tiles", body, golden="x * np.float32(2)")
+    (left,) = found(checked(folder, varied=1), "memory_error")
+    assert "own with 1025" in left.place.case and "unwritten" in left.text

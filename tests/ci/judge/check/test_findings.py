@@ -11,11 +11,11 @@ from ci.model.trial import MachineWarning, PipeTime, Place
 from ci.model.workload import WorkloadCase
 
 
-def wrong_launch() -> Launched:
-    """A launch whose outputs are wrong."""
+def wrong_launch(*, overflown: bool = False) -> Launched:
+    """A launch whose outputs are wrong, or hold no numbers."""
     pipes = PipeTime(total_cycles=1, block_dim=1, busy_cycles={})
     run = CaseRun(outputs=[], samples_us=(1.0,), pipes=pipes, tiling_key=0)
-    compared = Compared(elements=1, worst_error=9.0, message="y is wrong")
+    compared = Compared(1, worst_error=9.0, message="y is wrong", overflown=overflown)
     return Launched(WorkloadCase(name="own", inputs=()), run, compared, b"")
 
 
@@ -25,11 +25,13 @@ def cut(line: int) -> MachineWarning:
 
 
 def test_a_wrong_result_that_rounding_may_give_is_a_note_and_else_an_error() -> None:
-    loose, strict = Findings(), Findings()
+    loose, strict, over = Findings(), Findings(), Findings()
     loose.launched(wrong_launch(), 1, "range", rounding=True)
+    over.launched(wrong_launch(overflown=True), 1, "range", rounding=True)
     strict.launched(wrong_launch(), 1)
     assert [one.severity for one in loose.ordered()] == [Severity.NOTE]
     assert [one.severity for one in strict.ordered()] == [Severity.ERROR]
+    assert [one.severity for one in over.ordered()] == [Severity.ERROR]
 
 
 def test_a_cast_that_cuts_is_found_only_with_a_wrong_result_which_names_it() -> None:
@@ -74,3 +76,15 @@ def test_a_warning_without_a_line_is_one_whatever_numbers_and_variation_it_has()
         )
     findings.warnings([MachineWarning(kind="uninitialised", text="vmul reads.")], "case 3")
     assert [one.more for one in findings.ordered()] == [2, 0]
+
+
+def test_a_hint_is_shown_only_where_a_result_is_wrong_and_nothing_else_says_why() -> None:
+    place = Place(file="op_kernel/a.cpp", line=4)
+    findings = Findings()
+    findings.warnings([MachineWarning(kind="views", place=place, text="overlap")], "own")
+    assert findings.ordered() == ()
+    findings.launched(wrong_launch(), 1)
+    wrong, _ = findings.ordered()
+    assert place.source in wrong.advice
+    findings.warnings([MachineWarning(kind="narrowed", place=place, text="becomes 0")], "own")
+    assert [one.kind for one in findings.ordered()] == ["narrowed", "wrong_result"]

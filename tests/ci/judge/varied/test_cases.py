@@ -64,6 +64,16 @@ def test_multiples_that_the_operator_wants_are_kept() -> None:
     assert {528, 496, 512 * 10 + 16, 512 * 100} <= found
 
 
+@pytest.mark.parametrize(("least", "axes"), [(16, [528]), (1000, [])])
+def test_a_step_that_is_not_passed_is_noted_whether_or_not_a_longer_one_is(
+    least: int, axes: list[int]
+) -> None:
+    given = known(case((512,)), takes=lambda c: tensors(c)[0].shape[0] % least == 0)
+    assert [x[-1] for (x,) in shapes(Lengths(), given) if x[-1] == 528] == axes
+    (longer,) = given.probed.values()
+    assert [tensors(c)[0].shape[0] for c in longer][:2] == [513, 520]
+
+
 def test_indices_stay_within_the_length_that_they_point_along() -> None:
     table = TensorCase(shape=(100, 8), dtype="float32")
     index = TensorCase(shape=(7,), dtype="int32", range=(-100, 99))
