@@ -7,8 +7,10 @@ after the other, and test a tiling on shapes that reach its keys. Both are only 
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from ci.derive.example_facts import Example, ToldTensor, shape_of
+from ci.derive.project import texts_around
 from ci.derive.tiling_tests import read_tests
 from ci.model.dtypes import find_dtype
 from ci.model.operator import Operator
@@ -17,6 +19,13 @@ _CREATED = re.compile(
     r"\bCreateAclTensor\w*\s*\(\s*(?P<data>[\w.&]+)\s*,\s*(?P<shape>\w+)\s*,\s*&?\w+\s*,\s*"
     r"(?:aclDataType::)?ACL_(?P<dtype>\w+)\s*,"
 )
+_DESCRIBED = re.compile(
+    r"\b\w+\(\s*(?:aclDataType::)?(?P<dtype>\w+)\s*,"
+    r"\s*(?P<shape>\w+)\.size\(\)\s*,\s*(?P=shape)\.data\(\)"
+)
+"""A call that is given a dtype and how many lengths there are where, as descriptions are made."""
+_DTYPE = re.compile(r"\baclDataType\s+(\w+)\s*=\s*(?:aclDataType::)?(ACL_\w+)")
+_MEMBER = re.compile(r"\b\w+\.(\w+)\s*=\s*([^=;{}][^;{}]*);")
 _SHAPE = re.compile(r"\bvector<\s*int64_t\s*>\s+(\w+)\s*(?:=\s*)?\{([\w\s,*]*)\}")
 _OF_SHAPE = re.compile(r"shape\d*$", re.IGNORECASE)
 _SCALAR = re.compile(
@@ -41,6 +50,9 @@ def find_examples(operator: Operator) -> list[Example]:
         for text in _texts(operator, "examples", "*.cpp", _MOST_FILES)
         if (example := read_example(text)).tensors
     ]
+    if not found:
+        around = (read_example(text) for _, text in texts_around(operator, ".cpp"))
+        found = list(islice((example for example in around if example.tensors), _MOST_FILES))
     names = [spec.name for spec in operator.inputs], [spec.name for spec in operator.outputs]
     for text in _texts(operator, "tests", "*tiling*.cpp", _MOST_FILES):
         found += read_tests(text, *names)
@@ -58,7 +70,8 @@ def _texts(operator: Operator, folder: str, pattern: str, most: int) -> list[str
 
 def read_example(text: str) -> Example:
     """Tensors and values of one example program."""
-    values = {name.lower(): value.strip() for name, value in _SCALAR.findall(text)}
+    scalars = [*_MEMBER.findall(text), *_SCALAR.findall(text)]
+    values = {name.lower(): value.strip() for name, value in scalars}
     lists = {name: inner.strip() for name, inner in _LIST.findall(text)}
     shapes = {name: shape_of(inner, values) for name, inner in _SHAPE.findall(text)}
     tensors = []
@@ -68,6 +81,12 @@ def read_example(text: str) -> Example:
         if shape is not None and dtype is not None:
             data = _numbers(lists.get(made["data"], ""))
             tensors.append(ToldTensor(made["shape"], shape, dtype.name, data))
+    dtypes = dict(_DTYPE.findall(text))
+    for made in () if tensors else _DESCRIBED.finditer(text):
+        name = str(dtypes.get(made["dtype"], made["dtype"])).removeprefix("ACL_")
+        dtype, shape = find_dtype(_DTYPES.get(name, name.lower())), shapes.get(made["shape"])
+        if shape is not None and dtype is not None:
+            tensors.append(ToldTensor(made["shape"], shape, dtype.name))
     if not tensors:  # what builds a graph makes tensors in ways of its own; it names their shapes
         named = {name: shape for name, shape in shapes.items() if shape and _OF_SHAPE.search(name)}
         tensors = [ToldTensor(name, shape, "") for name, shape in named.items()]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from ci.derive import script_answers as replayed
+from ci.derive.project import texts_around
 from ci.model.operator import Operator
 from ci.model.workload import Workload
 from ci.source.golden import golden_function
@@ -19,20 +20,14 @@ _GIVEN: Final = "given_golden"
 _SCRIPT: Final = "gen_data.py"
 _COMPUTES = re.compile(r"golden\w*[^\n]*\.tofile\(|\.tofile\([^\n]*golden")
 _DRAWS = re.compile(rf"\bnp\.random\.(?:{'|'.join(replayed.DRAWS)})\b")
-_MOST_BYTES = 200_000
 
 
 def find_script(operator: Operator) -> Path | None:
-    """The script among examples and tests that draws inputs and writes a golden output."""
-    root = operator.root.resolve()
-    for folder in ("examples", "tests"):
-        for path in sorted((root / folder).rglob(_SCRIPT)):
-            if not path.resolve().is_relative_to(root) or path.stat().st_size > _MOST_BYTES:
-                continue
-            text = path.read_text(encoding="utf-8", errors="replace")
-            if _COMPUTES.search(text) and _DRAWS.search(text):
-                return path
-    return None
+    """The script around the operator that draws inputs and writes a golden output."""
+    found = (
+        p for p, t in texts_around(operator, _SCRIPT) if _COMPUTES.search(t) and _DRAWS.search(t)
+    )
+    return next(found, None)
 
 
 def write_golden(script: Path, folder: Path) -> str:

@@ -43,6 +43,8 @@ class KernelVariant:
     """Names of the toolkit's constants that the kernel uses and that no documentation has."""
     headers: tuple[str, ...] = ()
     """Paths under which the kernel includes the toolkit's headers and that ours do not have."""
+    called: tuple[str, ...] = ()
+    """Names of the API that the kernel calls with template arguments and without its namespace."""
 
 
 LATER_DTYPES = {
@@ -56,10 +58,14 @@ same, and the preprocessor would take an unknown name for 0, which is float32.""
 
 
 _TOOLKIT_HEADER = re.compile(
-    r" ((?:(?:adv_api|basic_api)/[\w/]+|kernel_\w+_(?:impl|intf))\.h): No such file"
+    r" ((?:(?:\w+/)*(?:adv_api|basic_api)/[\w/]+|kernel_\w+_(?:impl|intf))\.h): No such file"
 )
 """What a compiler misses that is a part of the toolkit's kernel headers by its folder or name: each
 of them comes with `kernel_operator.h`."""
+
+_CALLED = re.compile(r"'(\w+)' was not declared in this scope; did you mean 'AscendC::\1'")
+"""A name that only an argument leads to. The device's compiler finds it before `<`, too, as C++20
+does; in C++17 a template of that name has to be in sight."""
 
 _LAUNCH = re.compile(r"\b[\w:]+\s*(?:<[^<>;]*>\s*)?<<<.*?>>>\s*\([^;]*\)\s*;|<<<.*?>>>", re.DOTALL)
 _SIDE = re.compile(
@@ -116,6 +122,7 @@ def translation_unit(operator: Operator, variant: KernelVariant, entry_source: s
     lines = variant_macros(operator, variant)
     lines += [f"#define {m} {n}" for m, n in LATER_DTYPES.items() if m in entry_source]
     lines += [unlisted()[name] for name in variant.unlisted]
+    lines += [f"template <typename> void {name}() = delete;" for name in variant.called]
     entry = f"kernel_entry_{name}"
     lines += [
         f"#define {name} {entry}",
@@ -145,7 +152,11 @@ def amended(variant: KernelVariant, refusal: Refusal) -> KernelVariant | None:
     header = _TOOLKIT_HEADER.search(refusal.sentence)
     if header and header.group(1) not in variant.headers:
         return replace(variant, headers=(*variant.headers, header.group(1)))
-    missing = wanted(f"{refusal.sentence}\n{refusal.evidence}")
+    said = f"{refusal.sentence}\n{refusal.evidence}"
+    called = [name for name in dict.fromkeys(_CALLED.findall(said)) if name not in variant.called]
+    if called:
+        return replace(variant, called=(*variant.called, *called))
+    missing = wanted(said)
     more = tuple(name for name in missing if name not in variant.unlisted)
     if more:
         return replace(variant, unlisted=(*variant.unlisted, *more))

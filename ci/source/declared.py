@@ -17,7 +17,9 @@ from ci.source.cpp_text import global_functions, without_comments
 from ci.source.definition import Definition, find_definitions
 from rules.architectures import architectures
 
-_REGISTERED = re.compile(r"\b(OP_ADD|IMPL_OP\w*)\s*\(\s*(\w+)")
+_REGISTERED = re.compile(r"\b(OP_ADD|(?:DEVICE_)?IMPL_OP\w*)\s*\(\s*(\w+)")
+
+_TILED = {"IMPL_OP", "IMPL_OP_OPTILING", "DEVICE_IMPL_OP_OPTILING"}
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ def _work(text: str, op_type: str) -> set[str]:
     """What a host source registers for a type: its definition, its tiling, both or neither."""
     macros = {m for m, name in _REGISTERED.findall(without_comments(text)) if name == op_type}
     found = {"definition"} if "OP_ADD" in macros else set()
-    tiles = macros & {"IMPL_OP", "IMPL_OP_OPTILING"} or ("OP_ADD" in macros and "SetTiling" in text)
+    tiles = macros & _TILED or ("OP_ADD" in macros and "SetTiling" in text)
     return found | ({"tiling"} if tiles else set())
 
 

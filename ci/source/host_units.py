@@ -21,7 +21,7 @@ _RUNTIME_INCLUDE = re.compile(
     r"|graph/operator_reg)|\bOpExecuteContext\b"
 )
 _HOST_WORK = re.compile(
-    r"\b(?:TilingContext|OpDef|IMPL_OP\w*|TILING_DATA\w*|REGISTER_\w*TILING\w*|FOREACH_OPDEF"
+    r"\b(?:TilingContext|OpDef|(?:DEVICE_)?IMPL_OP\w*|TILING_DATA\w*|REGISTER_\w*TILING\w*|FOREACH_OPDEF"
     r"|InferShapeContext|OP_ADD)\b"
 )
 # A source that implements a tiling header: it need not name the context itself.

@@ -35,3 +35,26 @@ def test_plain_values_and_lists_are_kept_by_lowered_name() -> None:
 
 def test_a_text_without_tensors_has_none() -> None:
     assert read_example("int main() { return 0; }").tensors == ()
+
+
+DESCRIBED = """
+Description describe() {
+    const std::vector<int64_t> rows{64, 256};
+    std::vector<int64_t> sums = {64};
+    aclDataType kind = ACL_FLOAT16;
+    Description made;
+    made.keep_dims = true;
+    made.AddInputTensorDesc(kind, rows.size(), rows.data(), ACL_FORMAT_ND);
+    made.AddOutputTensorDesc(ACL_FLOAT, sums.size(), sums.data(), ACL_FORMAT_ND);
+    return made;
+}
+"""
+
+
+def test_tensors_that_are_described_are_read_with_the_dtype_of_a_variable() -> None:
+    found = read_example(DESCRIBED)
+    assert found.tensors == (
+        ToldTensor("rows", (64, 256), "float16"),
+        ToldTensor("sums", (64,), "float32"),
+    )
+    assert found.values["keep_dims"] == "true"

@@ -35,6 +35,25 @@ def test_a_repositorys_own_header_goes_before_our_base_librarys(tmp_path: Path) 
     assert Stage.HOST_BUILDS in row.passed, row.failures
 
 
+def test_host_and_kernel_have_what_is_for_logs_dumps_and_device_tilings(tmp_path: Path) -> None:
+    host = """#include "utils/log/asc_cpu_log.h"
+#define SAY(...) ASC_CPU_LOG_INFO("core %d", 1)
+#include "register/device_op_impl_registry.h"
+static ge::graphStatus Sunk(gert::TilingContext* context) {
+    return context == nullptr ? ge::GRAPH_FAILED : ge::GRAPH_SUCCESS;
+}
+DEVICE_IMPL_OP_OPTILING(Another).Tiling(Sunk);
+"""
+    kernel = """#include "kernel_operator.h"
+static_assert(AscendC::TOTAL_VEC_LOCAL_SIZE == 184 * 1024);
+__aicore__ inline void Dumped(AscendC::LocalTensor<half> row) {
+    AscendC::DumpAccChkPoint(row, 2, 0, 32);
+}
+"""
+    row = tried(tmp_path, host, kernel)
+    assert Stage.KERNEL_BUILDS in row.passed, row.failures
+
+
 def test_a_kernel_may_include_what_only_hosts_use(tmp_path: Path) -> None:
     headers = ("toolchain/slog.h", "platform/platform_infos_def.h", "register/op_def_registry.h")
     row = tried(tmp_path, "", "".join(f'#include "{name}"\n' for name in headers))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 
 from ci.host.door.unlisted import unlisted
@@ -9,11 +10,13 @@ from ci.host.kernel_unit import (
     KernelVariant,
     amended,
     header_texts,
+    translation_unit,
     twice_defined,
     without_attributes,
 )
 from ci.host.tiling_layout import TilingField, TilingStruct, declarations
 from ci.model.trial import Refusal
+from ci.testing.scale_shift import OPERATOR
 
 ROWS = TilingStruct(
     name="RowsTilingData",
@@ -66,6 +69,31 @@ def test_a_constant_that_only_the_toolkit_s_headers_have_is_declared_where_it_is
     assert amended(variant, Refusal(sentence=said.replace("PI", "nobodys"))) is None
 
 
+def test_a_name_that_is_called_with_template_arguments_is_found_by_what_it_is_given() -> None:
+    source = """
+    namespace AscendC { struct Row {}; template <typename T> int Doubled(Row, T t) { return t; } }
+    int twice() { return Doubled<int>(AscendC::Row{}, 2); }
+    """
+    said = checked(source)
+    assert "did you mean 'AscendC::Doubled'" in said
+    bare = KernelVariant(("float32",) * 2, ("ND",) * 2, 0, "", "")
+    other = amended(bare, Refusal(sentence="It does not compile.", evidence=said))
+    assert other is not None and other.called == ("Doubled",)
+    unit = translation_unit(OPERATOR, other, OPERATOR.texts()[OPERATOR.kernel_entry])
+    (line,) = (one for one in unit.splitlines() if "Doubled" in one)
+    assert checked(line + source) == ""
+    assert amended(other, Refusal(sentence=said)) is None, "it is in sight already"
+
+
+def checked(source: str) -> str:
+    """What the compiler says of a source."""
+    command = ["g++", "-std=c++17", "-fsyntax-only", "-xc++", "-"]
+    environment = {**os.environ, "LC_ALL": "C"}
+    return subprocess.run(
+        command, input=source, capture_output=True, text=True, check=False, env=environment
+    ).stderr
+
+
 def test_every_unlisted_constant_is_found_in_the_toolkit_s_namespace_and_outside() -> None:
     uses = "".join(f"static_assert(AscendC::{n} == {n});\n" for n in unlisted())
     unit = (
@@ -95,6 +123,7 @@ def test_a_header_of_the_toolkit_by_its_folder_or_name_is_laid_where_it_is_missi
         "adv_api/reduce/reduce.h",
         "kernel_tpipe_impl.h",
         "basic_api/kernel_nobodys.h",
+        "some/where/basic_api/kernel_nobodys.h",
         "kernel_xy_intf.h",
     ):
         refusal = Refusal(

@@ -76,6 +76,19 @@ def test_each_of_a_pair_is_an_operator_of_its_own_sources(tmp_path: Path, one_fi
         assert load_operator(root / path).op_type == "ScaleShiftGrad"
 
 
+def test_a_tiling_registered_for_the_device_s_own_processor_is_its_operator_s(
+    tmp_path: Path,
+) -> None:
+    root = pair(tmp_path)
+    sunk = root / "op_host" / "sunk.cpp"
+    sunk.write_text(
+        '#include "register/device_op_impl_registry.h"\n'
+        "DEVICE_IMPL_OP_OPTILING(ScaleShiftGrad).Tiling(optiling::Sunk);\n"
+    )
+    assert "op_host/sunk.cpp" not in load_operator(root).host_sources
+    assert "op_host/sunk.cpp" in load_operator(root / "scale_shift_grad").host_sources
+
+
 def test_each_of_a_pair_is_judged_on_its_own_workload(tmp_path: Path) -> None:
     root = pair(tmp_path)
     for one in find_operators(tmp_path):

@@ -58,6 +58,14 @@ void ascendopt_report(const char* code, const char* format, ...);
 #define REPORT_PREDEFINED_ERR_MSG(code, ...) ascendopt_report(code, "%s", "predefined error")
 #endif
 
+// Lines of host code that comes with the kernel's headers.
+#ifndef ASC_CPU_LOG_ERROR
+#define ASC_CPU_LOG_ERROR(...) ascendopt_log(DLOG_ERROR, __VA_ARGS__)
+#define ASC_CPU_LOG_WARNING(...) ascendopt_log(DLOG_WARN, __VA_ARGS__)
+#define ASC_CPU_LOG_INFO(...) ascendopt_log(DLOG_INFO, __VA_ARGS__)
+#define ASC_CPU_LOG_DEBUG(...) ascendopt_log(DLOG_DEBUG, __VA_ARGS__)
+#endif
+
 // What the toolkit's own log lines end in: who logs, and a level's line.
 #ifndef OpLogSub
 #define OpLogSub(module, level, op, ...) ascendopt_log(level, ##__VA_ARGS__)

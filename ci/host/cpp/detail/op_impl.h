@@ -118,4 +118,6 @@ using OpImplRegister = OpImplRegisterV2;
 #define IMPL_OP_INFERSHAPE(op_type) IMPL_OP(op_type)
 #define IMPL_OP_OPTILING(op_type) IMPL_OP(op_type)
 #define IMPL_OP_DEFAULT() IMPL_OP(DefaultImpl)
+// A tiling that the device's own processor may run; ours runs on the host.
+#define DEVICE_IMPL_OP_OPTILING(op_type) IMPL_OP(op_type)
 #define IMPL_OP_CT(op_type) IMPL_OP(op_type)

@@ -30,6 +30,7 @@ constexpr int32_t HLAF_MASK_LEN = 64;
 constexpr int32_t HALF_MASK_LEN = 64;
 constexpr uint32_t TOTAL_UB_SIZE = dav::UB_BYTES;
 constexpr uint32_t TMP_UB_OFFSET = TOTAL_UB_SIZE - 8 * 1024;
+constexpr int32_t TOTAL_VEC_LOCAL_SIZE = TMP_UB_OFFSET;  // what is left to a kernel
 // The end of UB is kept free for messages to the cube cores.
 constexpr uint32_t POP_STACK_END = TOTAL_UB_SIZE - 64;
 constexpr uint32_t TOTAL_L1_SIZE = dav::L1_BYTES;

@@ -230,7 +230,8 @@ template <typename... Arguments> __aicore__ inline void PRINTF(const char*, Argu
 template <typename T> __aicore__ inline void DumpTensor(const T&, uint32_t, uint32_t) {}
 template <typename T, typename S>
 __aicore__ inline void DumpTensor(const T&, uint32_t, uint32_t, const S&) {}
-__aicore__ inline void DumpAccChkPoint() {}
+template <typename T>
+__aicore__ inline void DumpAccChkPoint(const T&, uint32_t, uint32_t, uint32_t) {}
 
 }  // namespace AscendC
 
