@@ -29,7 +29,7 @@ from ci.model.launch import Tensors, wrote_nothing
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Outcome, Refusal
 from ci.model.workload import Workload, WorkloadCase
-from ci.source.discovery import declared_for_others, for_chip, load_operator
+from ci.source.discovery import declared_for_others, for_chip, for_others_only, load_operator
 from ci.source.empty_body import wrote_nothing_because
 from ci.source.inputs import draw_inputs
 from ci.source.workload_file import find_workload, load_workload
@@ -82,9 +82,10 @@ def attempt(
         operator = load_operator(folder, top)
         notes.ok(Stage.DEFINITION)
         if not for_chip(operator) and not tried_as:
-            message = f"It is declared for {', '.join(operator.socs)} only; nothing was built."
             notes.failures.append(
-                Failure(stage=Stage.HOST_BUILDS, kind="other chip", message=message)
+                Failure(
+                    stage=Stage.HOST_BUILDS, kind="other chip", message=for_others_only(operator)
+                )
             )
         elif not read_only:
             _stages(operator, find_workload(folder, workloads, top), backend, notes)

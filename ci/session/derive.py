@@ -151,13 +151,13 @@ def _guarded(
     on_step: OnStep,
 ) -> DerivedRow:
     """The same whatever happens: one operator never stops the others."""
-    from ci.source.discovery import for_chip
+    from ci.source.discovery import for_chip, for_others_only
 
     started = time.monotonic()
     row = DerivedRow(name=operator.name, category=operator.category, path=str(operator.place))
     if not for_chip(operator) and settings.as_ is None:
-        why = f"It is declared for {', '.join(operator.socs)} only; nothing was built."
-        return _without(row.model_copy(update={"for_chip": False}), why, "other chip", started)
+        why, kind = for_others_only(operator), "other chip"
+        return _without(row.model_copy(update={"for_chip": False}), why, kind, started)
     try:
         found = derive_workload(operator, backend, settings, folder, on_step)
         return found if for_chip(operator) else found.model_copy(update={"for_chip": False})

@@ -177,6 +177,14 @@ def for_chip(operator: Operator) -> bool:
     return names_our_chip(operator.socs)
 
 
+def for_others_only(operator: Operator) -> str:
+    """What a person reads of an operator that is not `for_chip`."""
+    return (
+        f"It is declared for {', '.join(operator.socs)} only; nothing was built. `--as 910B` tries"
+        " it as if it were for this chip."
+    )
+
+
 def declared_for_others(folder: Path) -> bool:
     """Whether a folder that cannot be read as an operator declares one for other chips only."""
     texts = _sources(folder, layout.HOST)
@@ -199,17 +207,19 @@ def _text(path: Path, inside: Path | None = None) -> str:
 def _sources(root: Path, folder: str) -> dict[str, str]:
     """Text of each source below root/folder, by path relative to root."""
     found = {}
+    own = root.resolve()
+    top = _repository(own) or own
     for path in sorted((root / folder).rglob("*")):
         inside = path.relative_to(root).parts
         if path.suffix not in layout.SOURCES or any(part.startswith(".") for part in inside):
             continue
         if path.is_file() and not layout.SKIPPED & set(inside):
-            real, own = path.resolve(), root.resolve()
-            if not real.is_relative_to(own) or borrowed(real, _repository(own) or own, own):
+            real = path.resolve()
+            if not real.is_relative_to(own) or borrowed(real, top, own):
                 raise InputError(
                     f"{path} is a link that leads out of the operator's folder, or mounted there."
                 )
-            found[path.relative_to(root).as_posix()] = _text(path, _repository(own) or own)
+            found[path.relative_to(root).as_posix()] = _text(path, top)
     return found
 
 

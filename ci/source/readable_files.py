@@ -12,7 +12,7 @@ import stat
 import sysconfig
 from collections import Counter
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from ci.model.errors import InputError
@@ -196,10 +196,15 @@ def _files(folder: Path) -> Iterator[os.stat_result]:
 def _mounted() -> frozenset[Path]:
     """Where something is mounted, a single file among them."""
     try:
-        lines = Path("/proc/self/mountinfo").read_text(errors="surrogateescape").splitlines()
+        return _mounts(Path("/proc/self/mountinfo").read_text(errors="surrogateescape"))
     except OSError:
         return frozenset()
-    places = (line.split(" ")[4] for line in lines)
+
+
+@lru_cache(maxsize=1)
+def _mounts(table: str) -> frozenset[Path]:
+    """The places in the kernel's table, which is the same for thousands of files."""
+    places = (line.split(" ")[4] for line in table.splitlines())
     return frozenset(
         Path(re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), place))
         for place in places

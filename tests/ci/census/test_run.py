@@ -118,6 +118,7 @@ def test_operators_for_other_chips_are_not_built(census: tuple[Path, list[Census
     assert row.passed == (Stage.FOUND, Stage.DEFINITION)
     assert not row.declared_for_chip
     assert row.failures[0].reason == "other chip"
+    assert "`--as 910B`" in row.failures[0].message
 
 
 def test_a_golden_that_ends_its_process_ends_neither_operator_nor_census(
