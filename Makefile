@@ -32,10 +32,9 @@ $(VENV)/.test: $(VENV)/.installed $(TOOLS)
 demo: $(VENV)/.installed
 	@$(PY) examples/demo.py --into $(DEMO)
 
-# Two workers for each core: half of the time tests wait for processes that begin and end. A file stays
-# with one worker, so that what its tests share is made once.
+# A file stays with one worker, so that what its tests share is made once.
 test: $(VENV)/.test
-	@$(PY) -m pytest -n $$(($$(nproc) > 8 ? 16 : 2 * $$(nproc))) --dist loadfile $(PYTEST_ARGS)
+	@$(PY) -m pytest -n auto --dist loadfile $(PYTEST_ARGS)
 
 lint: $(VENV)/.test
 	@$(VENV)/bin/ruff check .

@@ -26,6 +26,12 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ |= {"GIT_CONFIG_GLOBAL": str(GIT), "GIT_CONFIG_NOSYSTEM": "1"}
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """How many `-n auto` stands for: two for each core, as tests wait for processes that begin and
+    end. A worker takes up to 1 GB."""
+    return min(16, 2 * len(os.sched_getaffinity(0)))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files of whole searches first: begun last, each would keep one worker busy alone."""
     items.sort(key=lambda item: not any(item.path.is_relative_to(room) for room in SEARCHES))

@@ -49,10 +49,10 @@ def texts_around(operator: Operator, ending: str) -> Iterator[tuple[Path, str]]:
         below[:] = sorted({*below} - {*hidden, *sides, *_BUILT})
         for name in sorted(names):
             seen += 1
+            if seen > _MOST_LOOKED_AT or read == _MOST_READ:
+                return
             if not name.endswith(ending) or name.startswith("."):
                 continue
-            if seen > _MOST_LOOKED_AT or read >= _MOST_READ:
-                return
             read += 1
             path = Path(folder) / name
             try:

@@ -206,5 +206,5 @@ class Operator(Frozen):
     def texts(self, files: dict[str, str] | None = None) -> dict[str, str]:
         """All own sources by relative path, overlaid with a candidate's changed `files`."""
         given, inside = files or {}, self._inside
-        left = {s: file_text(self.path(s), inside) for s in self.sources if s not in given}
-        return dict.fromkeys(self.sources, "") | left | given
+        own = {s: given[s] if s in given else file_text(self.path(s), inside) for s in self.sources}
+        return own | given

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ci.model.finding import CheckReport, CheckSettings, Finding
+from ci.model.settings import EvaluationSetup
+from ci.session import open_session
+
 _HOST = """#include "small_tiling.h"
 #include "register/op_def_registry.h"
 
@@ -121,3 +125,42 @@ def line_of(folder: Path, text: str) -> int:
     """The first line of the kernel that holds a text."""
     lines = (folder / "op_kernel/small.cpp").read_text().splitlines()
     return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+LOAD = f"""
+        pipe.InitBuffer(first, n * sizeof(float));
+        LocalTensor<float> a = first.Get<float>();
+        DataCopy(a, x, n);
+        {ordered("MTE2_V")}
+"""
+STORE = f"""
+        {ordered("V_MTE3")}
+        DataCopy(y, a, n);
+"""
+TWICE = LOAD + "        Muls(a, a, 2.0f, n);\n" + STORE
+
+
+def changed(folder: Path, file: str, before: str, after: str) -> Path:
+    """An operator that doubles its input, with a text of one of its files changed."""
+    write_operator(folder, TWICE, golden="x * np.float32(2)")
+    text = (folder / file).read_text()
+    assert text.count(before) == 1
+    (folder / file).write_text(text.replace(before, after))
+    return folder
+
+
+def checked(folder: Path, varied: int = 0) -> CheckReport:
+    """The report of an operator's own case, or of varied ones too."""
+    settings = CheckSettings(varied=varied, seconds=600)
+    return open_session(folder, EvaluationSetup()).check(settings)
+
+
+def found(report: CheckReport, kind: str) -> list[Finding]:
+    """The findings of a kind."""
+    return [one for one in report.findings if one.kind == kind]
+
+
+def line_with(folder: Path, text: str) -> str:
+    """The place of the first line of the host side that holds a text."""
+    lines = (folder / "op_host/small.cpp").read_text().splitlines()
+    return f"op_host/small.cpp:{next(n for n, line in enumerate(lines, 1) if text in line)}"

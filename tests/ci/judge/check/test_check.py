@@ -7,27 +7,15 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ci.model.finding import CheckReport, CheckSettings, Finding
-from ci.model.settings import EvaluationSetup
-from ci.session import open_session
-from tests.ci.judge.check.small_operator import line_of, ordered, write_operator
-
-LOAD = f"""
-        pipe.InitBuffer(first, n * sizeof(float));
-        LocalTensor<float> a = first.Get<float>();
-        DataCopy(a, x, n);
-        {ordered("MTE2_V")}
-"""
-STORE = f"""
-        {ordered("V_MTE3")}
-        DataCopy(y, a, n);
-"""
-
-
-def checked(folder: Path, varied: int = 0) -> CheckReport:
-    """The report of an operator's own case, or of varied ones too."""
-    settings = CheckSettings(varied=varied, seconds=600)
-    return open_session(folder, EvaluationSetup()).check(settings)
+from tests.ci.judge.check.small_operator import (
+    LOAD,
+    STORE,
+    checked,
+    found,
+    line_of,
+    ordered,
+    write_operator,
+)
 
 
 class Fault(NamedTuple):
@@ -356,11 +344,6 @@ FAULTS = {
 }
 
 
-def found(report: CheckReport, kind: str) -> list[Finding]:
-    """The findings of a kind."""
-    return [one for one in report.findings if one.kind == kind]
-
-
 def operator_with(fault: Fault, last: str, folder: Path) -> Path:
     body = fault.body.replace("LAST", last)
     return write_operator(folder, body, golden=fault.golden, **fault.more)
@@ -583,143 +566,6 @@ def test_a_local_that_only_one_branch_sets_is_named(tmp_path: Path) -> None:
 {STORE}"""
     folder = write_operator(tmp_path / "branch", body, golden="x * np.float32(2)")
     assert found(checked(folder), "unset")
-
-
-TWICE = LOAD + "        Muls(a, a, 2.0f, n);\n" + STORE
-
-
-def changed(folder: Path, file: str, before: str, after: str) -> Path:
-    """An operator that doubles its input, with a text of one of its files changed."""
-    write_operator(folder, TWICE, golden="x * np.float32(2)")
-    text = (folder / file).read_text()
-    assert text.count(before) == 1
-    (folder / file).write_text(text.replace(before, after))
-    return folder
-
-
-def test_a_signal_in_the_host_side_names_its_line(tmp_path: Path) -> None:
-    size = "context->GetInputShape(0)->GetStorageShape().GetShapeSize()"
-    folder = changed(
-        tmp_path / "split",
-        "op_host/small.cpp",
-        f"tiling.set_total({size});",
-        f"int64_t left = {size} - 1024;\n    tiling.set_total(1024 / left);",
-    )
-    (crash,) = found(checked(folder), "launch_error")
-    assert crash.place.source == line_with(folder, "1024 / left")
-    assert "SIGFPE" in crash.text
-
-
-def line_with(folder: Path, text: str) -> str:
-    """The place of the first line of the host side that holds a text."""
-    lines = (folder / "op_host/small.cpp").read_text().splitlines()
-    return f"op_host/small.cpp:{next(n for n, line in enumerate(lines, 1) if text in line)}"
-
-
-def test_a_variable_of_the_host_side_that_nothing_sets_names_its_field(tmp_path: Path) -> None:
-    folder = changed(
-        tmp_path / "local",
-        "op_host/small.cpp",
-        "tiling.set_total(",
-        "uint32_t left;\n    if (context->GetInputShape(0)->GetStorageShape().GetDim(0) == 7)\n"
-        "        left = 1;\n    tiling.set_total(left != 0 ? 512 : ",
-    )
-    (one,) = found(checked(folder), "unset")
-    assert one.place.source == line_with(folder, "set_total")
-    assert "leaves total to memory" in one.text
-
-
-def test_tiling_data_shorter_than_the_kernels_structure_are_named(tmp_path: Path) -> None:
-    size = "tiling.GetDataSize()"
-    folder = changed(tmp_path / "short", "op_host/small.cpp", size, "sizeof(uint16_t)")
-    (one,) = found(checked(folder), "short_tiling")
-    assert one.place.source == f"op_kernel/small.cpp:{line_of(folder, 'GET_TILING_DATA')}"
-    assert one.fails
-
-
-def test_inference_that_contradicts_and_shapes_that_end_the_host_side_are_named(
-    tmp_path: Path,
-) -> None:
-    folder = changed(
-        tmp_path / "host",
-        "op_host/small.cpp",
-        "this->AICore().SetTiling",
-        "this->SetInferShape([](gert::InferShapeContext* context) {\n"
-        "            *context->GetOutputShape(0) = gert::Shape({7});\n"
-        "            return ge::GRAPH_SUCCESS;\n        });\n        this->AICore().SetTiling",
-    )
-    host = folder / "op_host/small.cpp"
-    split = "    int64_t parts = 4096 / (context->GetInputShape(0)->GetOriginShape()[0] - 2048);\n"
-    blocks = "context->SetBlockDim("
-    host.write_text(host.read_text().replace(blocks, f"{split}    {blocks}parts < 0 ? 1 : "))
-    report = checked(folder)
-    (inference,) = found(report, "inference")
-    assert inference.place.source == line_with(folder, "InferShapeContext")
-    assert "the shape [7]; it is [1024]" in inference.text
-    (crash,) = found(report, "host_crash")
-    assert crash.place.source == line_with(folder, "parts = 4096")
-    assert "SIGFPE" in crash.text and "2048" in crash.place.case
-
-
-def test_a_tiling_that_remembers_calls_is_named(tmp_path: Path) -> None:
-    folder = changed(
-        tmp_path / "static",
-        "op_host/small.cpp",
-        "context->SetBlockDim(1);",
-        "static int calls = 0;\n    context->SetBlockDim(++calls > 1 ? 2 : 1);",
-    )
-    (one,) = found(checked(folder), "host_state")
-    assert one.place.case == "own"
-
-
-def test_a_number_too_large_for_its_tiling_field_names_both_and_the_line(tmp_path: Path) -> None:
-    folder = changed(
-        tmp_path / "short", "op_host/small_tiling.h", "uint32_t, total", "uint8_t, total"
-    )
-    (one,) = found(checked(folder), "narrowed_field")
-    assert one.place.file == "op_host/small.cpp"
-    assert one.place.line
-    assert "1024" in one.text
-    assert "total" in one.text
-
-
-@pytest.mark.parametrize(
-    ("before", "name"),
-    [
-        ("uint16_t rows = SIZE * 64;\n    tiling.set_total(rows ? SIZE : 0);", "rows"),
-        ("plain->rows = SIZE * 64;\n    tiling.set_total(SIZE);", "plain->rows"),
-        ("int32_t size = SIZE;\n    tiling.set_total(size * size * size * size);", "a product"),
-    ],
-)
-def test_a_number_too_large_for_a_variable_of_the_host_side_is_named(
-    tmp_path: Path, before: str, name: str
-) -> None:
-    size = "context->GetInputShape(0)->GetStorageShape().GetShapeSize()"
-    folder = changed(
-        tmp_path / "short",
-        "op_host/small.cpp",
-        f"tiling.set_total({size});",
-        "struct Plain { uint16_t rows; } kept;\n    Plain* plain = &kept;\n    "
-        + before.replace("SIZE", size),
-    )
-    one, *_ = found(checked(folder), "narrowed_field")
-    lines = (folder / "op_host/small.cpp").read_text().splitlines()
-    assert one.place.line == next(
-        n for n, text in enumerate(lines, 1) if f"{size} * 64" in text or "size * size" in text
-    )
-    assert name in one.text
-
-
-def test_a_tiling_key_that_no_branch_takes_is_named(tmp_path: Path) -> None:
-    folder = changed(
-        tmp_path / "key",
-        "op_kernel/small.cpp",
-        "op.Process(x, y, data.total);",
-        "if (TILING_KEY_IS(4)) { op.Process(x, y, data.total); }",
-    )
-    (one,) = found(checked(folder), "memory_error")
-    assert one.place.line == line_of(folder, "TILING_KEY_IS(4)")
-    assert "TILING_KEY_IS(0)" in one.text
 
 
 def test_a_wrong_sum_in_half_precision_names_the_addition(tmp_path: Path) -> None:
