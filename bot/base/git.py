@@ -35,6 +35,8 @@ _SETTINGS: Final = (
     "submodule.recurse=false",
     "fetch.recurseSubmodules=false",
     "push.recurseSubmodules=no",
+    # Two processes behind each fetch; a mirror that is kept is packed by `Mirror.pack`.
+    "maintenance.auto=false",
 )
 _SAFETY: Final = tuple(word for setting in _SETTINGS for word in ("-c", setting))
 

@@ -160,6 +160,11 @@ class Mirror:
         if self.git.commit(commit) is None:
             raise InputError(f"Commit {commit[:12]} is gone from {ref}; somebody pushed over it.")
 
+    def pack(self) -> None:
+        """Pack what many fetches have left loose; little is left as it is. Raises GitError."""
+        with self._lock:
+            self.git.run("gc", "--auto", "--quiet", "--no-detach")
+
     def check_out_branch(self, forge: Forge, branch: str, into: Path) -> None:
         """Put the work tree of a branch, as it is now, into the folder `into`."""
         commit = self.fetch(forge, f"refs/heads/{branch}")

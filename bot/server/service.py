@@ -190,6 +190,7 @@ class Service:
             LOG.info("run %s has a place now", record.job.run)
             self.queue.deliver_again(record.job.key)
         update_dashboard(connection, self.queue, self._clock())
+        connection.mirror.pack()
 
     def alarms(self) -> list[str]:
         """What a person must see to while the bot runs, a sentence each."""
