@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -32,8 +33,17 @@ def pytest_xdist_auto_num_workers() -> int:
     return min(16, 2 * len(os.sched_getaffinity(0)))
 
 
+@pytest.hookimpl(tryfirst=True)  # before items are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files of whole searches first: begun last, each would keep one worker busy alone."""
+    """What is behind the first few rows of a table is `long`. Files of whole searches go first:
+    begun last, each would keep one worker busy alone."""
+    rows = Counter[str]()
+    for item in items:
+        if few := item.get_closest_marker("few"):
+            name = item.nodeid.partition("[")[0]
+            rows[name] += 1
+            if rows[name] > few.args[0]:
+                item.add_marker("long")
     items.sort(key=lambda item: not any(item.path.is_relative_to(room) for room in SEARCHES))
 
 

@@ -39,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_every_example_of_the_page_runs(folder: Path) -> None:
     examples = CODE.findall(PAGE.read_text())
     # The example that loads an operator comes first; others go on with it.
@@ -53,7 +53,7 @@ def test_every_example_of_the_page_runs(folder: Path) -> None:
         exec(compile(example, str(file), "exec"), names)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_the_notebook_runs(folder: Path) -> None:
     cells = json.loads((EXAMPLES / "notebook.ipynb").read_text())["cells"]
     names: dict[str, object] = {}

@@ -46,6 +46,8 @@ def git(folder: Path, *arguments: str) -> str:
 def published(checkout: Path, bare: Path, remote: str = "") -> None:
     """Make a repository of what is in `checkout`, and push it to a new bare one."""
     git(bare.parent, "init", "-q", "--bare", "-b", "main", str(bare))
+    with (bare / "config").open("a") as config:  # no process of upkeep behind each push
+        config.write("[receive]\n\tautogc = false\n")
     for words in (
         ("init", "-q", "-b", "main"),
         ("config", "user.name", "Tester"),

@@ -21,6 +21,7 @@ def soft(x: np.ndarray) -> np.ndarray:
     return np.tanh(_doubled(x)) * SCALE
 
 
+@pytest.mark.long
 def test_a_decorated_function_becomes_an_operator_and_can_still_be_called(tmp_path: Path) -> None:
     made = ascendopt.create(cases={"x": (4, 64)}, out=tmp_path / "soft")(soft)
     assert made.operator == "Soft"

@@ -62,6 +62,7 @@ def test_an_episode_has_at_least_one_step_and_a_pool_is_known() -> None:
         ascendopt.env(OPERATOR, pool="local:many")
 
 
+@pytest.mark.long
 def test_a_faster_program_made_for_the_workload_alone_earns_nothing() -> None:
     """Its attributes are those of the cases, by their dtypes; a pool judges as this process."""
     tiles = larger_tiles(ascendopt.load(OPERATOR))

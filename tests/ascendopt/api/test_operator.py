@@ -96,7 +96,7 @@ def test_a_profile_names_the_bottleneck_and_leaves_a_trace(
     assert found.plot().get_xlabel() == "busy share of the launch"
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_search_gives_its_trials_and_then_its_result(
     operator: ascendopt.Operator, tmp_path: Path
 ) -> None:

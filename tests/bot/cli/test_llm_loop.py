@@ -33,7 +33,7 @@ from tests.ci.proposer.llm.script import (
 from tests.ci.proposer.llm.server import Answer, ModelServer, serving
 from tests.places import OPERATORS
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 
 KEY = "sk-test-0123456789abcdefghij"
 OUTSIDE = """RATIONALE: @maintainer <b>faster</b> [here](http://evil.example)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from bot.repository.commit_pack import PACK, read_pack
 from bot.server.ci_mode import report, state_of
 from bot.server.nightly import refresh_bank
@@ -41,6 +43,7 @@ def test_the_bank_that_refresh_earned_is_in_the_next_plan(ci: Ci, tmp_path: Path
     assert len(families) > 3, "the shipped ones are in it too"
 
 
+@pytest.mark.long
 def test_what_a_person_merged_is_found_in_the_next_plan_and_nothing_before(ci: Ci) -> None:
     ci.plan(ci.ops.event(kind="other"))
     number, job = asked(ci)

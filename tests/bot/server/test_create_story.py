@@ -66,8 +66,8 @@ def event(forge: str, number: int, comment: int, text: str) -> tuple[dict[str, s
 @pytest.mark.parametrize(
     "forge",
     [
-        pytest.param("github", marks=pytest.mark.every_level),
-        *(pytest.param(name, marks=pytest.mark.long) for name in ("gitlab", "gitcode")),
+        pytest.param("github", marks=pytest.mark.long),
+        *(pytest.param(name, marks=pytest.mark.nightly) for name in ("gitlab", "gitcode")),
     ],
 )
 def test_an_issue_becomes_a_merge_request_with_a_new_operator(forge: str, tmp_path: Path) -> None:

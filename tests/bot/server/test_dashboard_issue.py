@@ -83,6 +83,7 @@ def pushed_header(ci: Ci) -> list[Job]:
     return ci.push({HEADER: "int cut = 3;\n"})
 
 
+@pytest.mark.few(1)
 def test_one_issue_says_what_runs_and_waits_and_is_rewritten_in_place(shaped: OnForge) -> None:
     (job,) = pushed_header(shaped)
     assert "### Running (1)" in shaped.dashboard() and "### Queue (1)" in shaped.dashboard()
@@ -94,6 +95,7 @@ def test_one_issue_says_what_runs_and_waits_and_is_rewritten_in_place(shaped: On
     assert shaped.server.issues.titles[FIRST] == TITLE
 
 
+@pytest.mark.few(1)
 def test_a_ticked_box_retries_what_failed_and_is_empty_again(shaped: OnForge) -> None:
     (job,) = pushed_header(shaped)
     failed(shaped, job)

@@ -18,6 +18,7 @@ CALL = "op.Process();"
 PLANTED = "AscendC::SetAtomicMax<float>();"
 
 
+@pytest.mark.long
 @pytest.mark.every_level
 def test_a_planted_fault_is_new_with_its_line(checkout: Path, tmp_path: Path) -> None:
     made = changed(checkout, KERNEL, CALL, f"{CALL}\n    {PLANTED}")

@@ -68,7 +68,7 @@ def verified(checkout: Path, diff: str, out: Path, **changes: object) -> Result:
     return run_job(job, checkout, out, CONSOLE, bank=out.parent / "bank.duckdb")
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @needs_hidden_files
 def test_a_change_that_still_helps_is_verified_with_fresh_figures(
     checkout: Path, tmp_path: Path

@@ -52,6 +52,7 @@ def test_a_better_tile_is_faster_in_every_case(checkout: Path, tmp_path: Path) -
     assert not found.new_faults and not found.derived
 
 
+@pytest.mark.long
 @pytest.mark.every_level
 def test_a_wrong_result_is_named_case_by_case_also_on_derived_shapes(
     checkout: Path, tmp_path: Path

@@ -56,6 +56,7 @@ def test_deleting_the_branch_makes_the_bot_forget_and_nothing_else(ci: Ci) -> No
     assert ci.records()[job.key].merge_request == the_merge_request(ci).number
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "text", ["{", "[]", '{"job": {}}', "\x00", json.dumps({"state": "done", "created": 1})]
 )
@@ -65,6 +66,7 @@ def test_what_is_no_record_is_left_out(ci: Ci, text: str) -> None:
     assert set(ci.records()) == {job.key}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("key", ["../../../outside", "/outside", ".", "a\nb", "", "x" * 65])
 def test_a_key_that_is_no_name_of_a_folder_is_left_out(ci: Ci, key: str) -> None:
     """A run's folder is named so: its files are read, written and taken away."""
@@ -127,6 +129,7 @@ def test_what_was_remembered_under_a_former_name_is_ours(
     assert not any("old/name" in name for name in facts)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [

@@ -81,6 +81,7 @@ def worked_off(ops: Repository, number: int) -> str:
     return read_result(ops.queue.runs / record.job.key).verdict
 
 
+@pytest.mark.few(1)
 @needs_hidden_files
 @pytest.mark.parametrize(
     ("golden", "files", "links"),

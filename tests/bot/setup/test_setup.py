@@ -280,6 +280,7 @@ def test_two_commits_that_have_none_in_common_are_told_so(
     assert "git fetch --unshallow" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_workloads_are_derived_where_they_are_wanted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -36,6 +36,7 @@ cases:
 """
 
 
+@pytest.mark.long
 def test_a_created_operator_is_right_on_its_cases_and_on_others(tmp_path: Path) -> None:
     """Held against the golden in float32: in float16 numpy is further off than the kernel."""
     made = create(f"{FILE}:swish_norm", settings(tmp_path, HALVES))
@@ -62,6 +63,7 @@ cases:
 """
 
 
+@pytest.mark.long
 def test_halves_of_rows_are_right_in_one_copy_and_in_two(tmp_path: Path) -> None:
     """More rows in a tile than an instruction repeats; varied cases have halves of odd lengths."""
     made = create(f"{FILE}:rotary_of_whole", settings(tmp_path, PAIRED))

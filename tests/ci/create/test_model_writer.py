@@ -49,7 +49,7 @@ def models(tmp_path: Path, url: str) -> Path:
     return file
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_model_is_shown_its_mistakes_until_its_program_is_right(tmp_path: Path) -> None:
     def script(asked: Asked) -> Answer:
         return Answer(ANSWERS[len(asked.body["messages"]) // 2 - 1])

@@ -43,6 +43,7 @@ def derived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Derive
     return out, derive_workloads([top], DeriveSettings(out=out))
 
 
+@pytest.mark.long
 def test_the_cases_are_few_and_many_elements_in_several_dtypes_and_read_back(
     derived: tuple[Path, list[DerivedRow]],
 ) -> None:
@@ -103,6 +104,7 @@ def test_the_golden_function_of_a_shipped_workload_judges_the_derived_cases(tmp_
     assert golden.read_text() == (shipped / "golden.py").read_text()
 
 
+@pytest.mark.long
 def test_every_launch_is_told_and_an_interrupted_operator_keeps_what_passed(
     tmp_path: Path,
 ) -> None:

@@ -88,6 +88,7 @@ def asked(top: Path, checks: tuple[str, ...], example: str = "") -> list[tuple[s
     return [(option.source, option.taken.case) for option in taken]
 
 
+@pytest.mark.few(2)
 @pytest.mark.every_level
 @pytest.mark.parametrize("checks", CHECKS.values(), ids=CHECKS)
 def test_the_comparisons_of_a_tiling_lead_to_cases_that_it_takes(

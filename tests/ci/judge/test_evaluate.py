@@ -356,6 +356,7 @@ def test_an_absurd_block_dim_is_a_launch_error(evaluator: Evaluator) -> None:
     assert evaluator.evaluate(candidate, 1).outcome is Outcome.LAUNCH_ERROR
 
 
+@pytest.mark.long
 def test_thorough_verification_uses_inputs_that_no_trial_saw(evaluator: Evaluator) -> None:
     found = evaluator.confirm(Trial(number=1, candidate=Candidate(), outcome=Outcome.OK))
     assert found.seeds[:2] == (1, 2)

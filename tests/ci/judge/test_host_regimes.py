@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
+import pytest
+
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
 from ci.judge.host_regimes import cover
@@ -82,6 +84,7 @@ def test_what_is_larger_than_the_workload_is_too_costly_whatever_time_is_left() 
     assert covered.costly == {regime(1): 8.0}
 
 
+@pytest.mark.long
 def test_a_large_workload_is_varied_from_small_cases_of_its_regimes() -> None:
     """Without them all variations lie above what a launch may cost."""
     operator = load_operator(OPERATORS / "src" / "activation" / "leaky_relu_shift")

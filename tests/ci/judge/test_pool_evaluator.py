@@ -37,6 +37,7 @@ def told(trial: Trial) -> dict[str, Any]:
     return trial.model_dump(exclude={"seconds"})
 
 
+@pytest.mark.long
 def test_a_pool_judges_as_one_process_does(pool: Dispatcher, here: Evaluator) -> None:
     there = PooledEvaluator(OPERATOR, WORKLOAD, SIM, pool)
     assert there.fingerprint() == here.fingerprint()

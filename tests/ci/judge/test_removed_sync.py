@@ -53,6 +53,7 @@ def test_the_reason_tells_what_is_left_and_what_the_compiler_inserts() -> None:
     assert "each pipe's own order" in order_kept({"a": ""}, 1, None)
 
 
+@pytest.mark.long
 def test_the_final_verification_reports_it() -> None:
     evaluator = Evaluator(
         OPERATOR,

@@ -30,6 +30,7 @@ def changed(evaluator: Evaluator, file: str, old: str, new: str) -> Trial:
     return trial
 
 
+@pytest.mark.long
 def test_a_change_of_the_shared_pipeline_is_built_for_both_operators(tmp_path: Path) -> None:
     evaluator = judge(write_family(tmp_path))
     before = evaluator.evaluate(Candidate(), 0)
@@ -47,6 +48,7 @@ def test_a_change_that_is_wrong_for_a_sibling_is_refused(tmp_path: Path) -> None
         evaluator.confirm(trial)
 
 
+@pytest.mark.long
 def test_a_change_that_slows_a_sibling_is_refused(tmp_path: Path) -> None:
     evaluator = judge(write_family(tmp_path, {"twice": 4096, "thrice": 1 << 20}))
     trial = changed(evaluator, TILING, "BLOCK_DIM = 8", "BLOCK_DIM = 2")
@@ -54,6 +56,7 @@ def test_a_change_that_slows_a_sibling_is_refused(tmp_path: Path) -> None:
         evaluator.confirm(trial)
 
 
+@pytest.mark.long
 def test_what_slows_a_sibling_is_not_built_on(tmp_path: Path) -> None:
     evaluator = judge(write_family(tmp_path, {"twice": 4096, "thrice": 1 << 20}))
     before = evaluator.evaluate(Candidate(), 0)
@@ -71,6 +74,7 @@ def test_the_siblings_that_take_longest_are_asked_early(tmp_path: Path) -> None:
         siblings.judged({TILING: text}, most=1)
 
 
+@pytest.mark.long
 def test_a_sibling_without_a_workload_and_one_too_many_are_named(tmp_path: Path) -> None:
     root = write_family(tmp_path)
     evaluator = judge(root, siblings=0)

@@ -77,6 +77,7 @@ def test_a_negatives_diff_leads_back_from_the_rewrite(finished: tuple[Result, Ba
     assert "-constexpr int32_t BUFFER_NUM = 3;" in negative.diff
 
 
+@pytest.mark.long
 def test_what_a_number_of_the_tiling_was_worth_comes_first_in_the_next_run(tmp_path: Path) -> None:
     """Found by its bottleneck, for steps that may change the tiling; idle limits teach nothing."""
     operator = write(tmp_path, host=HOST.replace("coreNum = 1;", "coreNum = 40;"))

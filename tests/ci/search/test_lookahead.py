@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from ci.backend.pool import workers
 from ci.judge.pool_evaluator import BackendChoice, PooledEvaluator
 from ci.model.settings import OptimizeSettings
@@ -20,6 +22,7 @@ class _Counting(PooledEvaluator):
         super().begin(candidate)
 
 
+@pytest.mark.long
 def test_most_of_what_idle_workers_begin_is_asked_for(tmp_path: Path) -> None:
     settings = OptimizeSettings(budget=6, stage="kernel", learn=False, other_shapes=False)
     sim = BackendChoice(backend="sim", device="910B4")

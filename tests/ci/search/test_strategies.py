@@ -149,6 +149,7 @@ class TestHandover(StrategyContract):
         assert ours[:3] == published
         assert "ab" in ours
 
+    @pytest.mark.long
     def test_what_the_rounds_found_is_checked_before_anything_is_built_on_it(
         self, tmp_path: Path
     ) -> None:

@@ -102,6 +102,7 @@ def launch_us(device: Device, cores: int) -> float:
     return (device.number("launch.us_per_core") + fetch) * ((cores + 1) // 2)
 
 
+@pytest.mark.few(1)
 def test_more_cores_never_slow_a_kernel_by_more_than_their_launch(
     device: Device, times: Timed
 ) -> None:
@@ -130,6 +131,7 @@ def test_a_core_moves_no_more_than_its_ports_can(device: Device, times: Timed) -
         assert (kernel.loads + kernel.stores) * kernel.bytes / us <= ports, kernel
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("one_place", [0, 1])
 def test_time_never_falls_when_work_grows(device: Device, times: Timed, one_place: int) -> None:
     # Who reads one place drifts in and out of step, and waits for the other readers in turn.
@@ -175,6 +177,7 @@ def test_few_readers_of_one_place_cost_each_other_something(device: Device, time
     assert six - launch_us(device, 6) > 1.1 * (alone - launch_us(device, 1))
 
 
+@pytest.mark.few(1)
 def test_a_dirty_cache_never_makes_a_kernel_cheaper(device: Device, times: Timed) -> None:
     for row in kernels(device, CORES[device.name][-2:]):
         clean, dirty = times(row), times(row, {"l2.written": 1.0})

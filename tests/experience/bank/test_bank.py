@@ -168,6 +168,7 @@ def test_an_id_may_be_shortened_while_it_is_unique(bank: Bank) -> None:
         bank.get("zz")
 
 
+@pytest.mark.long
 def test_two_processes_that_write_and_read_at_once_lose_nothing(bank: Bank) -> None:
     writers = [
         subprocess.Popen([sys.executable, "-c", ADD_MANY, str(bank.path), str(first)])

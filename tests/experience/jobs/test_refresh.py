@@ -153,6 +153,7 @@ def test_of_near_duplicates_the_one_with_the_greatest_effect_stays(
     assert bank.get(twin.id).retired_because == f"near-duplicate of {one.id}"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("at", [2, 4, 6])
 def test_a_refresh_that_is_killed_loses_nothing_and_the_next_one_ends(
     bank: Bank, operator: Operator, at: int
@@ -170,6 +171,7 @@ def test_a_refresh_that_is_killed_loses_nothing_and_the_next_one_ends(
     assert {c.verdict for c in done.checked} == {"holds"}
 
 
+@pytest.mark.long
 def test_a_reader_and_a_refresh_at_once_lose_nothing(bank: Bank, operator: Operator) -> None:
     before = {t.id for t in bank.all()}
     reader = subprocess.Popen([sys.executable, "-c", READ, str(bank.path)])

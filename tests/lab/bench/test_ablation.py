@@ -80,6 +80,7 @@ def test_an_arm_that_there_is_not_is_named() -> None:
         AblationSettings(arms="kernel,sideways").chosen()
 
 
+@pytest.mark.long
 def test_cells_are_run_once_and_read_again(operator: Operator, bank: Bank, tmp_path: Path) -> None:
     settings = AblationSettings(budget=3, arms="kernel,kernel_no_bank", weaken=1, pool="local:2")
     ran: list[Cell] = []

@@ -89,7 +89,7 @@ def test_an_operator_that_is_not_there_is_told(tmp_path: Path) -> None:
         Operators(None).find(only(tmp_path, operator="math/none"))
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_witnesses_are_cases_of_the_operator(tmp_path: Path) -> None:
     case = {"inputs": [{"shape": [8, 8], "dtype": "float32"}], "attrs": {"shift": 0.5}}
     entry = only(tmp_path, witness=[case, case])

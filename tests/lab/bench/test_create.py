@@ -36,7 +36,7 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path / "benchmark"
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_each_task_has_a_row_and_is_made_once(checkout: Path, tmp_path: Path) -> None:
     settings = CreateBenchSettings(out=tmp_path / "out", elements=1 << 10)
     seen: list[CreateRow] = []
@@ -56,6 +56,7 @@ def test_each_task_has_a_row_and_is_made_once(checkout: Path, tmp_path: Path) ->
     assert len(seen) == 2
 
 
+@pytest.mark.nightly
 def test_a_program_without_a_guard_runs_the_bench_once(checkout: Path, tmp_path: Path) -> None:
     """As console scripts of some installers are, which a spawned process would run again."""
     (checkout / "reference" / "activation" / "halved.py").unlink()
@@ -72,7 +73,7 @@ def test_a_program_without_a_guard_runs_the_bench_once(checkout: Path, tmp_path:
     assert done.stdout == "1 row\n", done.stderr
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_golden_of_an_operator_is_held_against_it(tmp_path: Path) -> None:
     golden = SAMPLE / "src" / "math" / "affine_clamp" / "golden.py"
     lonely = tmp_path / "some.py"

@@ -27,7 +27,7 @@ SAMPLE = {
 """One wrong candidate of each class, and the gate that refuses it."""
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_the_judge_refuses_one_of_each_class_and_accepts_honest_work_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -58,7 +58,7 @@ def test_the_judge_refuses_one_of_each_class_and_accepts_honest_work_once(
     assert bench(settings, lambda text: None) == found
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_candidate_that_was_tried_without_an_edit_too_is_ruled_as_a_whole() -> None:
     found = bench(JudgeBenchSettings(only="w-poly-c3"), lambda text: None)
     assert [(r.truth, r.verdict) for r in found.rulings] == [("wrong", "refused")]

@@ -21,7 +21,7 @@ def found() -> MachineBench:
     return measure([operator], MachineBenchSettings(evaluations=1))
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_every_second_of_an_evaluation_has_a_place(found: MachineBench) -> None:
     assert [share.kind for share in found.shares] == list(KINDS)
     for share in found.shares:
@@ -31,7 +31,7 @@ def test_every_second_of_an_evaluation_has_a_place(found: MachineBench) -> None:
         assert share.own > 0
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_fresh_candidates_are_compiled_and_built_ones_are_not(found: MachineBench) -> None:
     kernel, tiling, built = found.shares
     assert kernel.compile > 0
@@ -39,7 +39,7 @@ def test_fresh_candidates_are_compiled_and_built_ones_are_not(found: MachineBenc
     assert built.compile == 0
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_the_streaming_kernel_moves_three_tensors(found: MachineBench) -> None:
     elements = 2048 * 4096
     assert [s.bytes for s in found.streams] == [3 * 2 * elements, 3 * 4 * elements]
@@ -56,7 +56,7 @@ def test_a_sample_is_spread_over_all_operators_and_the_same_every_time() -> None
     assert sample(operators[:3], 12) == operators[:3]
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_the_tables_hold_every_target_and_replace_the_measured_part_of_a_page(
     found: MachineBench, tmp_path: Path
 ) -> None:
@@ -71,7 +71,7 @@ def test_the_tables_hold_every_target_and_replace_the_measured_part_of_a_page(
     assert all(target.measured in text for target in goals(found))
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_page_without_the_marks_is_refused(found: MachineBench, tmp_path: Path) -> None:
     page = tmp_path / "other.md"
     page.write_text("nothing measured here\n")

@@ -48,7 +48,7 @@ def test_cases_are_drawn_by_the_seed_and_vary_in_lengths_values_and_attributes()
     assert all(case.inputs[0] == case.inputs[1] for case in drawn)  # what belongs together stays so
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_mutants_are_wrong_where_the_operator_is_right(tmp_path: Path) -> None:
     path = tmp_path / "mutants.yaml"
     settings = JudgeBenchSettings(

@@ -1,5 +1,7 @@
 from pathlib import Path
 
+import pytest
+
 from ci.model.workload import TensorCase, WorkloadCase
 from ci.source.discovery import load_operator
 from lab.bench.sanitizers import explanations, longer, measure
@@ -15,6 +17,7 @@ def test_a_dropped_hand_over_of_a_real_kernel_is_found() -> None:
     assert mutant.verdict == "found" and mutant.outcome != "ok"
 
 
+@pytest.mark.long
 def test_a_record_spares_what_was_measured_on_the_same_machine(tmp_path: Path) -> None:
     operator = load_operator(SAMPLE / "src" / "math" / "affine_clamp")
     settings = SanitizerBenchSettings(limit=2, record=tmp_path / "record.jsonl")

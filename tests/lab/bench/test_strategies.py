@@ -71,6 +71,7 @@ def first(
     return run()
 
 
+@pytest.mark.long
 def test_what_one_arm_measured_spares_the_next_one_and_changes_no_figure(
     first: tuple[StrategyBench, list[str]], repository: Path, workloads: Path, tmp_path: Path
 ) -> None:

@@ -28,7 +28,7 @@ def test_refusals_are_told_as_they_come_and_the_page_is_written(
     assert page.read_text().startswith("Above.") and "| `t08` | activation/" in page.read_text()
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_wrong_candidate_that_is_accepted_ends_with_1(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

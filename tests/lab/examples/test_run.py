@@ -95,6 +95,7 @@ def scale(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_an_example_runs_as_it_stands_and_its_own_script_judges_it(scale: Path) -> None:
     device = load_device("910B1")
     toolchain = Toolchain(device.architecture)

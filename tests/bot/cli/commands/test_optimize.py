@@ -15,7 +15,7 @@ from tests.places import TOP
 SAMPLE = TOP / "examples" / "sample_repository" / "src" / "math" / "affine_clamp"
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_an_operator_without_a_workload_gets_one_outside_its_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -154,6 +154,7 @@ def test_a_run_at_a_low_clock_is_made_again(machine: Path) -> None:
     assert min(run.samples_us) > 22
 
 
+@pytest.mark.long
 def test_a_candidate_is_judged_in_pairs_on_the_device(machine: Path, tmp_path: Path) -> None:
     operator = make_repository(tmp_path / "repository", "ops-math")
     backend = make_backend("cann", "910B4")

@@ -349,6 +349,7 @@ def operator_with(fault: Fault, last: str, folder: Path) -> Path:
     return write_operator(folder, body, golden=fault.golden, **fault.more)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_a_finding_with_its_line(tmp_path: Path, name: str) -> None:
     fault = FAULTS[name]
@@ -360,7 +361,7 @@ def test_a_fault_is_a_finding_with_its_line(tmp_path: Path, name: str) -> None:
     assert one.place.case == "own"
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", FAULTS)
 def test_where_a_fault_is_mended_nothing_is_found(tmp_path: Path, name: str) -> None:
     fault = FAULTS[name]

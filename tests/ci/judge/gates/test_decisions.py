@@ -60,6 +60,7 @@ def test_a_choice_that_goes_both_ways_passes_and_is_counted(evaluator: Evaluator
     assert (subject.work.decisions.new, subject.work.decisions.both) == (1, 1)
 
 
+@pytest.mark.long
 def test_a_side_that_only_a_refused_request_could_take_is_no_unverified_code() -> None:
     (entry,) = [one for one in read_corpus(None) if one.attack.id == "hm-last-hinge_loss"]
     operator = Operators(None).find(entry)
