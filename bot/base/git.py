@@ -37,6 +37,7 @@ _SETTINGS: Final = (
     "push.recurseSubmodules=no",
     # Two processes behind each fetch; a mirror that is kept is packed by `Mirror.pack`.
     "maintenance.auto=false",
+    "gc.autoDetach=false",
 )
 _SAFETY: Final = tuple(word for setting in _SETTINGS for word in ("-c", setting))
 

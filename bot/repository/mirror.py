@@ -163,7 +163,7 @@ class Mirror:
     def pack(self) -> None:
         """Pack what many fetches have left loose; little is left as it is. Raises GitError."""
         with self._lock:
-            self.git.run("gc", "--auto", "--quiet", "--no-detach")
+            self.git.run("gc", "--auto", "--quiet")
 
     def check_out_branch(self, forge: Forge, branch: str, into: Path) -> None:
         """Put the work tree of a branch, as it is now, into the folder `into`."""

@@ -241,8 +241,9 @@ class StateBranch:
         # No forge starts a CI run of ours for it.
         message = "Remember what the bot did\n\n[skip ci]\n"
         who = CommitStyle().identity
-        signed = f"{who['GIT_COMMITTER_NAME']} <{who['GIT_COMMITTER_EMAIL']}> {int(time.time())} +0000"
-        parts = [f"commit {_WRITTEN}", f"mark :1\ncommitter {signed}", _data(message)]
+        sender = f"{who['GIT_COMMITTER_NAME']} <{who['GIT_COMMITTER_EMAIL']}>"
+        now = f"{int(time.time())} +0000"
+        parts = [f"commit {_WRITTEN}", f"mark :1\ncommitter {sender} {now}", _data(message)]
         parts += [f"M 100644 inline {path}\n{_data(text)}" for path, text in files.items()]
         stream = "\n".join([*parts, "get-mark :1", "done", ""])
         return self._git.run("fast-import", "--quiet", "--force", "--done", stdin=stream).strip()

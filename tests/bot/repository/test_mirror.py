@@ -1,3 +1,5 @@
+import hashlib
+from itertools import count, islice
 from pathlib import Path
 
 import pytest
@@ -198,3 +200,23 @@ def test_a_workload_is_found_where_a_folder_around_tells_operators_of_one_name_a
         assert workload_of(commit, "src/math/scale", None, "w") == place
         assert workload_of(commit, "src/nn/scale", None, "w") == place.replace("math/", "src/")
         assert workload_of(commit, "src/math/scale", None, "") is None
+
+
+def seventeenth(number: int) -> list[str]:
+    """Contents that git keeps in the folder 17, by whose files it guesses how many there are."""
+    texts = (str(i) for i in count())
+    named = ((text, f"blob {len(text)}\0{text}".encode()) for text in texts)
+    found = (text for text, whole in named if hashlib.sha1(whole).hexdigest().startswith("17"))
+    return list(islice(found, number))
+
+
+def test_a_mirror_packs_what_fetches_left_and_a_fetch_packs_nothing(ops: Repository) -> None:
+    mirror = ops.connection().mirror
+    mirror.git.run("config", "gc.auto", "1")
+    for text in seventeenth(3):
+        mirror.git.run("hash-object", "-w", "--stdin", stdin=text)
+    mirror.fetch(ops.bot, "refs/heads/main")
+    packs = mirror.folder / "objects" / "pack"
+    assert not list(packs.glob("*.pack"))
+    mirror.pack()
+    assert list(packs.glob("*.pack"))
