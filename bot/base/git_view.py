@@ -8,9 +8,12 @@ only those that say how they are stored and what the remotes are.
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 import subprocess
 import tempfile
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -34,6 +37,8 @@ _OF_ALL: Final = ("objects", "refs", "packed-refs", "reftable", "shallow")
 """What all work trees of a repository share."""
 _OF_ONE: Final = ("index", "FETCH_HEAD", "ORIG_HEAD")
 _READ_S: Final = 30
+_MOST_ENTRIES: Final = 20_000
+"""Folders and links that are looked at: a repository has a few hundred."""
 
 
 class Place(NamedTuple):
@@ -97,9 +102,10 @@ def _view(place: Place) -> Path:
     name = sha256(f"{place.own}\0{place.shared}".encode(errors="surrogateescape")).hexdigest()[:16]
     folder = Path(_views().name) / name
     if not folder.is_dir():
+        _refuse_pipes([source / one for names, source in _linked(place) for one in names])
         folder.parent.mkdir(mode=0o700, exist_ok=True)  # somebody may have tidied up
         made = Path(tempfile.mkdtemp(dir=folder.parent))
-        for names, source in ((_OF_ALL, place.shared), (_OF_ONE, place.own)):
+        for names, source in _linked(place):
             for one in names:
                 (made / one).symlink_to(source / one)
         for part in place.own.glob("sharedindex.*"):
@@ -113,6 +119,29 @@ def _view(place: Place) -> Path:
     _write(folder / "HEAD", _text(place.own / "HEAD"))
     _write(folder / "config", _settings(place))
     return folder
+
+
+def _linked(place: Place) -> tuple[tuple[tuple[str, ...], Path], ...]:
+    """Names of what our folder leads on to, and where it is."""
+    return (_OF_ALL, place.shared), (_OF_ONE, place.own)
+
+
+def _refuse_pipes(places: list[Path]) -> None:
+    """Raise InputError where git would wait for a pipe or read a device to no end."""
+    pending, seen = [*places], 0
+    while pending and seen < _MOST_ENTRIES:
+        path = pending.pop()
+        seen += 1
+        try:
+            mode = path.stat().st_mode
+        except OSError:
+            continue  # it is not there, or leads nowhere
+        if stat.S_ISDIR(mode):
+            with suppress(OSError), os.scandir(path) as entries:
+                found = (e for e in entries if not e.is_file(follow_symlinks=False))
+                pending += [Path(entry.path) for entry in found]
+        elif not stat.S_ISREG(mode):
+            raise InputError(f"{path} is a pipe or a device, which is no part of a repository.")
 
 
 def _write(file: Path, text: str) -> None:

@@ -428,6 +428,17 @@ def test_a_configuration_that_git_cannot_read_is_named(tmp_path: Path) -> None:
         Git(checkout).commit("HEAD")
 
 
+@pytest.mark.parametrize("name", ["index", "packed-refs", "refs/heads/other", "objects/aa/b"])
+def test_a_pipe_or_a_device_in_a_repository_is_refused_at_once(tmp_path: Path, name: str) -> None:
+    place = repository(tmp_path) / ".git" / name
+    place.parent.mkdir(exist_ok=True)
+    for make in (lambda: os.mkfifo(place), lambda: place.symlink_to("/dev/zero")):
+        place.unlink(missing_ok=True)
+        make()
+        with pytest.raises(InputError, match=f"{name} is a pipe or a device"):
+            Git(tmp_path / "ops").run("status")
+
+
 def test_a_second_work_tree_and_a_submodule_are_their_own_checkouts(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     checkout, inner = repository(tmp_path), repository(tmp_path / "sub")
