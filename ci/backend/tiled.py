@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
 from weakref import finalize
@@ -82,6 +82,11 @@ class TiledBuild(Build):
     def host(self) -> HostProgram:
         """The built host side."""
         return self._host
+
+    @property
+    def columns(self) -> Mapping[str, tuple[int, int]]:
+        """Lengths of each tensor's lists in the definition; see `OpDescription`."""
+        return self._description.columns
 
     def watched_host(self) -> HostProgram:
         """The host side as it is built to be watched. Raises TrialFailure."""

@@ -83,6 +83,11 @@ class OpDescription(Frozen):
     dtypes: dict[str, tuple[str, ...]] = Field(
         default_factory=dict, description="Dtype columns by 'input <name>' and 'output <name>'."
     )
+    columns: dict[str, tuple[int, int]] = Field(
+        default_factory=dict,
+        description="Lengths of the lists of dtypes and formats that belong together column by"
+        " column, by the same names; 0 where there is none.",
+    )
     value_inputs: tuple[str, ...] = Field(
         default=(), description="Inputs whose values the tiling or inference reads."
     )
@@ -192,6 +197,14 @@ class HostProgram:
         """
         return self._surveyed([question.request for question in asked], 2 + PROCESSES, often)
 
+    def repeated(self, asked: Sequence[HostRequest]) -> list[HostAnswer]:
+        """Answers to all requests, each asked four times in two orders and two processes whose
+        heaps hold the same bytes: of a build where locals do, too, what is not steady remembers.
+
+        Raises TrialFailure(LAUNCH_ERROR) when the program does not run at all.
+        """
+        return self._surveyed(asked, 3, 0, alike=True)
+
     def answers(self, asked: Sequence[HostRequest]) -> list[HostAnswer]:
         """Inference and tiling of each request, from one process: many in the time of one.
 
@@ -199,8 +212,11 @@ class HostProgram:
         """
         return self._surveyed(asked, 1, 0)
 
-    def _surveyed(self, asked: Sequence[HostRequest], rounds: int, often: int) -> list[HostAnswer]:
-        with closing(HostRoom("survey", (str(rounds), str(often), "0"))) as room:
+    def _surveyed(
+        self, asked: Sequence[HostRequest], rounds: int, often: int, *, alike: bool = False
+    ) -> list[HostAnswer]:
+        words = (str(rounds), str(often), "0", str(int(alike)))
+        with closing(HostRoom("survey", words)) as room:
             text = "".join(request.text for request in asked)
             (room.folder / "request").write_text(text, encoding="utf-8")
             done = room.run(self.path)
@@ -312,6 +328,7 @@ def _description(answer: dict[str, Any], operator: Operator, chip: str) -> OpDes
         iter(definitions.values()), {}
     )
     dtypes: dict[str, tuple[str, ...]] = {}
+    columns: dict[str, tuple[int, int]] = {}
     values: list[str] = []
     init: dict[str, float] = {}
     configs = [c for c in definition.get("configs", []) if c["soc"] == chip]
@@ -323,6 +340,9 @@ def _description(answer: dict[str, Any], operator: Operator, chip: str) -> OpDes
             named = tuple(numbers.get(n, "") for n in p["dtypes"])
             if named:
                 dtypes[f"{side} {p['name']}"] = named
+            lists = (("dtypes", "dtype_list"), ("formats", "format_list"))
+            first, second = (0 if p[free] else len(p[name]) for name, free in lists)
+            columns[f"{side} {p['name']}"] = first, second
             if p["value_depend"]:
                 values.append(p["name"])
             if p["init_value"] is not None:
@@ -337,6 +357,7 @@ def _description(answer: dict[str, Any], operator: Operator, chip: str) -> OpDes
             (t["registered"], TilingStruct.model_validate(t["struct"])) for t in answer["tilings"]
         ),
         dtypes=dtypes,
+        columns=columns,
         value_inputs=tuple(dict.fromkeys(values)),
         init_values=init,
     )

@@ -35,6 +35,9 @@ CUBE_SITE = 0x80000000
 HOT_LINES = 12
 """Source lines that a profile lists."""
 
+KEPT = "kept"
+"""The machine's word for a variable that outlives the launch; of those of the headers, too."""
+
 REPORT_BYTES = 8 << 20
 """A larger report is not one of the machine's."""
 
@@ -353,7 +356,10 @@ def _members(report: dict[str, Any], spec: LaunchSpec) -> dict[str, float]:
 
 def _warnings(report: dict[str, Any], spec: LaunchSpec) -> tuple[MachineWarning, ...]:
     """Warnings of host side and machine with the operator's source place."""
-    rows = [w for w in report.get("warnings", []) if isinstance(w, dict)]
+    given = [w for w in report.get("warnings", []) if isinstance(w, dict)]
+    lines = _raw_places(spec, [_offset(str(w.get("site", ""))) for w in given])
+    pairs = zip(given, lines, strict=True)
+    rows = [w for w, (file, _) in pairs if w.get("kind") != KEPT or "op_kernel/" in file]
     places = _places(spec, [str(w.get("site", "")) for w in rows])
     others = _places(spec, [str(w.get("other_site", "")) for w in rows])
     return spec.warnings + tuple(

@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ci.backend.base import Build
-from ci.backend.sim import SimulatorBackend
+from ci.backend.sim import SimulatorBackend, SimulatorBuild
+from ci.host.tiling_request import HostRequest, host_request, platform_facts
 from ci.judge.check.findings import Findings
-from ci.judge.check.host_state import ask_again, left_unset
+from ci.judge.check.host_state import ask_again, left_unset, remembers
+from ci.judge.check.meetings import MEETS, Meetings
 from ci.judge.gate_subject import Standard
 from ci.judge.launch_record import Launched, launch_once
 from ci.judge.varied.lengths import Empty, Lengths
@@ -74,16 +76,17 @@ class _Check:
                 if found.outcome in ALWAYS:
                     break
             self.launched.append(("", case))
-        ask_again(self.standard, [case for _, case in self.launched], self.findings)
+
+    def ask(self) -> None:
+        """What the host side says of the cases."""
+        own = [case for varied, case in self.launched if not varied]
+        others = [case for varied, case in self.launched if varied and self._right(case)]
+        ask_again(self.standard, own, others, self.findings)
 
     def vary(self) -> None:
         """Cases that are made from those that pass."""
         standard = self.standard
-        passing = [
-            case
-            for _, case in self.launched
-            if not isinstance(found := self._plain(case), TrialFailure) and found.compared.agrees
-        ]
+        passing = [case for _, case in self.launched if self._right(case)]
         if not passing or self.settings.varied == 0:
             if self.settings.varied:
                 self.notes.append("No case of the workload passes: none was varied.")
@@ -133,8 +136,16 @@ class _Check:
                 self.launched.append((Lengths.name, case))
             return
 
-    def watch(self, build: Build) -> None:
-        """The same cases, built to be checked."""
+    def watch(self, build: SimulatorBuild) -> None:
+        """The same cases, built to be checked, and what the host side says of all of them."""
+        meetings, asked = Meetings(build, self.findings), dict[str, HostRequest]()
+        self._watch(build, meetings, asked)
+        remembers(build, asked, self.findings)
+        meetings.ask(asked)
+
+    def _watch(
+        self, build: SimulatorBuild, meetings: Meetings, asked: dict[str, HostRequest]
+    ) -> None:
         for number, (varied, case) in enumerate(self.launched):
             if varied and self.late:
                 left = len(self.launched) - number
@@ -151,6 +162,13 @@ class _Check:
                     return
                 now = failure
             self.findings.warnings(now.warnings, case.name, varied)
+            right = self.standard.references.of(case, self.seed)
+            facts, read = platform_facts(build.device), build.value_inputs
+            asked[case.name] = host_request(
+                build.operator, case, facts, right.inputs, right.outputs, read=read
+            )
+            for met in (w for w in now.warnings if w.kind == MEETS):
+                meetings.note(case, build.answer(case, right.inputs, right.outputs), met)
             plain = self._plain(case)
             if isinstance(plain, Launched):
                 self._compare(case, plain, now, varied, build)
@@ -229,6 +247,10 @@ class _Check:
             return None
         return found
 
+    def _right(self, case: WorkloadCase) -> bool:
+        found = self._plain(case)
+        return isinstance(found, Launched) and found.compared.agrees
+
     def _plain(self, case: WorkloadCase) -> Launched | TrialFailure:
         try:
             return self.standard.baseline.at(case, self.seed)
@@ -258,6 +280,7 @@ def check(standard: Standard, settings: CheckSettings, say: Say) -> CheckReport:
     one = _Check(standard, settings, say)
     one.own()
     one.vary()
+    one.ask()
     if isinstance(standard.backend, SimulatorBackend) and one.launched:
         try:
             build = standard.backend.built(standard.operator, {}, standard.workload, "checked")

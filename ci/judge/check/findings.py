@@ -17,8 +17,8 @@ Key: TypeAlias = tuple[str, ...]
 
 _NUMBER: Final = re.compile(r"(?:0x[0-9a-f]+|\b\d+)\b")
 
-QUIET: Final = ("door",)
-"""Kinds of warnings that are about the tool, not about the operator."""
+QUIET: Final = ("door", "meets")
+"""Kinds of warnings that say nothing of the operator by themselves."""
 
 _CAUSES: Final = (
     "overrun",

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from ci.backend.tiled import TiledBuild
-from ci.host.survey import questions
-from ci.host.tiling_request import HostRequest, with_defaults
+from ci.host.survey import Question, questions
+from ci.host.tiling_request import (
+    FORMATS,
+    UNDEFINED,
+    AskedTensor,
+    HostRequest,
+    with_defaults,
+)
 from ci.judge.check.findings import Findings
 from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
@@ -19,31 +26,60 @@ def crashes(
     build: TiledBuild,
     operator: Operator,
     asked: Sequence[tuple[str, HostRequest]],
+    varied: Sequence[tuple[str, HostRequest]],
     findings: Findings,
 ) -> None:
-    """Collect what ends the host side of requests that are made from the `asked` ones.
-
-    Dtypes, formats, absent inputs and attributes stay: the framework lets nobody give others. So do
-    ranks; and empty tensors are left out, which most callers never launch.
-    """
-    like = {_signature(with_defaults(request, operator)) for _, request in asked}
-    made = [
-        question
-        for question in questions(operator, asked, ())
-        if question.runs
-        and _signature(with_defaults(question.request, operator)) in like
-        and all(0 not in (t.shape or ()) for side in question.request.inputs for t in side)
-    ]
+    """Collect what ends the host side of requests that are made from the `asked` ones, and of
+    `varied` ones as they are."""
+    made = askable(operator, asked, ())
+    made += [Question(label, request) for label, request in varied]
     try:
         answers = build.host.answers([question.request for question in made])
     except TrialFailure:  # it fails at the workload's own cases
         return
-    ended = [q for q, one in zip(made, answers, strict=True) if one.tiling is None]
+    pairs = zip(made, answers, strict=True)
+    ended = [q for q, one in pairs if one.tiling is None or one.inference is None]
     for question in ended[:MOST_CRASHES]:
-        crash = build.crash(question.request)
+        crash = build.crash(question.request) or build.crash(_inferred(question.request))
         if crash is not None and crash.refusal.place.source:
             place = crash.refusal.place.model_copy(update={"case": question.label})
             findings.told("host_crash", place, crash.refusal.sentence)
+
+
+def askable(
+    operator: Operator,
+    asked: Sequence[tuple[str, HostRequest]],
+    chips: Sequence[Mapping[str, str]],
+) -> list[Question]:
+    """Requests that are made from the `asked` ones, and that a caller may make.
+
+    Dtypes, formats and attributes stay: the framework lets nobody give others. So do ranks, and
+    inputs but for those that are optional; and empty tensors are left out, which most callers never
+    launch. `chips` has the facts of further chips.
+    """
+    own = [with_defaults(request, operator) for _, request in asked]
+    like = {_signature(one) for request in own for one in (request, *_without(request, operator))}
+    return [
+        question
+        for question in questions(operator, asked, chips)
+        if question.runs
+        and _signature(with_defaults(question.request, operator)) in like
+        and all(0 not in (t.shape or ()) for side in question.request.inputs for t in side)
+    ]
+
+
+def _without(request: HostRequest, operator: Operator) -> Iterator[HostRequest]:
+    """The request without each optional input in turn."""
+    for index, spec in enumerate(operator.inputs[: len(request.inputs)]):
+        if spec.param_type == "optional":
+            rest = (*request.inputs[:index], (), *request.inputs[index + 1 :])
+            yield replace(request, inputs=rest)
+
+
+def _inferred(request: HostRequest) -> HostRequest:
+    """The request with its outputs left to the inference."""
+    unknown = AskedTensor(UNDEFINED, FORMATS["ND"], None)
+    return replace(request, outputs=tuple((unknown,) * len(side) for side in request.outputs))
 
 
 def _signature(request: HostRequest) -> tuple[object, ...]:

@@ -1,17 +1,18 @@
-"""What the host side's answers to the same cases say of it: memory between calls, numbers that
-nothing set, and inference functions that tell other outputs than there are."""
+"""What the host side says of itself: definitions that do not fit together, memory between calls,
+numbers that nothing set, and inference functions that tell other outputs than there are."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Final, NamedTuple
 
 from ci.backend.base import Build
 from ci.backend.tiled import TiledBuild
-from ci.host.survey import Inference, Question
-from ci.host.tiling_request import host_request, platform_facts
+from ci.host.survey import Inference
+from ci.host.tiling_request import HostRequest, host_request, platform_facts
 from ci.judge.check.findings import Findings
 from ci.judge.check.host_crashes import crashes
 from ci.judge.gate_subject import Standard
@@ -31,40 +32,71 @@ _INFERENCE: Final = {
 """How the functions are defined whose registered names are these."""
 
 
-def ask_again(standard: Standard, cases: list[WorkloadCase], findings: Findings) -> None:
-    """Collect what differs between calls of the host side for the same case, in one process and in
-    another one, between its inference functions and the outputs, and what ends its process."""
+def ask_again(
+    standard: Standard,
+    own: Sequence[WorkloadCase],
+    varied: Sequence[WorkloadCase],
+    findings: Findings,
+) -> None:
+    """Collect what differs between the inference functions and the outputs of the workload's `own`
+    cases and of `varied` ones that are right, between the lists of the definition, and what ends
+    the host side's process."""
     build, seed = standard.references.unmodified, standard.workload.seeds[0]
     if not isinstance(build, TiledBuild):
         return
-    facts = platform_facts(build.device)
-    asked = []
-    for case in cases:
-        known = standard.references.of(case, seed)
-        request = host_request(
-            standard.operator, case, facts, known.inputs, known.outputs, read=build.value_inputs
-        )
-        asked.append(Question(case.name, request))
+    facts, read = platform_facts(build.device), build.value_inputs
+    references, operator = standard.references, standard.operator
+    right = [(case, references.of(case, seed)) for case in own]
+    right += [(case, known) for case in varied if (known := references.known(case, seed))]
+    asked = [
+        (case.name, host_request(operator, case, facts, one.inputs, one.outputs, read=read))
+        for case, one in right
+    ]
     try:
-        answers = build.host.survey(asked, 0)
+        answers = build.host.answers([request for _, request in asked])
     except TrialFailure:  # what it fails at is a finding of its own
         return
-    for case, answer in zip(cases, answers, strict=True):
+    for (case, one), answer in zip(right, answers, strict=True):
         if answer.inference is not None:
-            right = standard.references.of(case, seed).outputs
-            for function, said in _contradictions(standard.operator, case, right, answer.inference):
+            for function, said in _contradictions(operator, case, one.outputs, answer.inference):
                 place = _first_line(build.texts, _INFERENCE[function])
                 findings.told("inference", place.model_copy(update={"case": case.name}), said)
-        # Arrays need not be filled: what is left of them holds anything.
-        tiling = answer.tiling
-        if tiling and not answer.steady and not build.has_arrays(tiling.tiling_key):
-            findings.together(
+    if (name := _uneven(build.columns)) is not None:
+        side, _, tensor = name.partition(" ")
+        declared = re.compile(rf'\b{side.capitalize()}\s*\(\s*"{re.escape(tensor)}"')
+        dtypes, formats = build.columns[name]
+        findings.told(
+            "definition",
+            _first_line(build.texts, declared),
+            f"The {name} has {dtypes} dtypes and {formats} formats, other tensors have another"
+            " number: which of them belong together is not defined.",
+        )
+    crashes(build, operator, asked[: len(own)], asked[len(own) :], findings)
+
+
+def _uneven(columns: Mapping[str, tuple[int, int]]) -> str | None:
+    """The first tensor whose lists are not as long as most are; None where all are alike."""
+    lengths = [(name, length) for name, both in columns.items() for length in both if length]
+    counts = Counter(length for _, length in lengths).most_common()
+    return next((name for name, length in lengths if length != counts[0][0]), None)
+
+
+def remembers(build: TiledBuild, asked: Mapping[str, HostRequest], findings: Findings) -> None:
+    """Collect a tiling that depends on the calls before it, of a `build` where all that nothing
+    sets holds the same bytes at each call. `asked` has the requests of cases by their names."""
+    try:
+        answers = build.host.repeated([*asked.values()])
+    except TrialFailure:  # what it fails at is a finding of its own
+        return
+    for name, answer in zip(asked, answers, strict=True):
+        if answer.tiling is not None and not answer.steady:
+            findings.told(
                 "host_state",
-                Place(case=case.name),
-                "The host tiling decides otherwise when it is called again, in another order or in"
-                " another process: it keeps something between calls or reads what nothing set.",
+                Place(case=name),
+                "The host side answers otherwise when it is called again, or behind calls for other"
+                " cases, in the same process: it keeps something between calls.",
             )
-    crashes(build, standard.operator, [(one.label, one.request) for one in asked], findings)
+            return
 
 
 def _contradictions(

@@ -99,6 +99,12 @@ KernelEntry load_image(const std::string& path, bool cube) {
     return reinterpret_cast<KernelEntry>(entry);
 }
 
+bool in_image(const void* address) {
+    const bool cube = current->cube;
+    return uint64_t(static_cast<const uint8_t*>(address) - launch().image[cube]) <
+           launch().image_bytes[cube];
+}
+
 void enter_image(int index) {
     Image& image = images[launch().cores[index]->cube];
     if (image.loaded == index) return;

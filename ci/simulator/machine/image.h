@@ -20,5 +20,8 @@ KernelEntry load_image(const std::string& path, bool cube);
 // unless the core has ended.
 void enter_image(int index);
 void leave_image(int index, bool ended);
+// A place in the running core's image: a variable of the kernel, or of its headers, that outlives
+// each call.
+bool in_image(const void* address);
 
 }  // namespace dav

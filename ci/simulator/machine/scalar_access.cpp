@@ -10,6 +10,7 @@
 #include "cover.h"
 #include "gm.h"
 #include "hazard.h"
+#include "image.h"
 #include "intrinsics_sync_copy.h"
 #include "low_address.h"
 #include "machine.h"
@@ -133,6 +134,10 @@ void raw_access(const void* pointer, uint64_t bytes, bool write, const void* sit
             fail(Outcome::MEMORY_ERROR, site, nullptr,
                  "Core %d %s the unified buffer of another core.", current->index,
                  write ? "writes" : "reads");
+        if (write && launch().checked && !launch().true_offsets && in_image(pointer))
+            warn(site, "kept", "",
+                 "A static or global variable gets a value: it lies in global memory, where the "
+                 "next launch and the other cores find what this one leaves.");
         return;
     }
     if (pointer == announced && bytes <= announced_bytes) {

@@ -88,7 +88,9 @@ Signal& join_signal(int mode, bool cube, int block, int flag, Sends sends, bool&
     return signal;
 }
 
+// All blocks are about to meet at `what`; they must run at the same time.
 void require_resident(const char* what, const void* site) {
+    if (launch().checked && launch().block_dim > 1) warn(site, "meets", what, "%s", what);
     if (launch().block_dim > launch().resident_blocks)
         fail(Outcome::LAUNCH_ERROR, site, nullptr,
              "deadlock: %s with %d blocks on %d %s cores; all blocks must run at once.", what,

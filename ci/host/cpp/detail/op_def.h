@@ -140,7 +140,9 @@ public:
     Option param_type_ = REQUIRED;
     std::vector<ge::DataType> types_;
     std::vector<ge::Format> formats_;
-    bool scalar_ = false, value_depend_ = false, init_ = false, is_type_list_ = false;
+    bool scalar_ = false, value_depend_ = false, init_ = false;
+    // Given by DataTypeList and FormatList: combined with all others, not column by column.
+    bool is_type_list_ = false, is_format_list_ = false;
     double init_value_ = 0;
 
 private:

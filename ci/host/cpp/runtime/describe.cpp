@@ -41,7 +41,8 @@ std::string param(const ops::OpParamDef& p) {
            list(p.types_, [](ge::DataType t) { return std::to_string(static_cast<int>(t)); }) +
            ",\"formats\":" +
            list(p.formats_, [](ge::Format f) { return std::to_string(static_cast<int>(f)); }) +
-           ",\"dtype_list\":" + truth(p.is_type_list_) + ",\"scalar\":" + truth(p.scalar_) +
+           ",\"dtype_list\":" + truth(p.is_type_list_) +
+           ",\"format_list\":" + truth(p.is_format_list_) + ",\"scalar\":" + truth(p.scalar_) +
            ",\"value_depend\":" + truth(p.value_depend_) + ",\"follow\":" + quoted(p.follow_) +
            ",\"init_value\":" + (p.init_ ? number(p.init_value_) : "null") +
            ",\"said\":" + list(p.said_, quoted) + "}";

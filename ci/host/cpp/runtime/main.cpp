@@ -11,7 +11,7 @@
 
 int main(int argc, char** argv) {
     try {
-        if (argc == 7 && std::strcmp(argv[1], "survey") == 0) {
+        if (argc == 8 && std::strcmp(argv[1], "survey") == 0) {
             _exit(host::survey(argv));
         }
         host::tell_crashes();
@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
         } else {
             std::fputs(
                 "usage: host_program describe ANSWER | tile REQUEST ANSWER |"
-                " survey REQUESTS ANSWERS ROUNDS OFTEN STEP\n",
+                " survey REQUESTS ANSWERS ROUNDS OFTEN STEP ALIKE\n",
                 stderr);
             return 2;
         }

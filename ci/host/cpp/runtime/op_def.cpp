@@ -49,10 +49,11 @@ OpParamDef& OpParamDef::Format(std::vector<ge::Format> formats) {
 }
 
 OpParamDef& OpParamDef::FormatList(std::initializer_list<ge::Format> formats) {
-    return Format(formats);
+    return FormatList(std::vector<ge::Format>(formats));
 }
 
 OpParamDef& OpParamDef::FormatList(std::vector<ge::Format> formats) {
+    is_format_list_ = true;
     return Format(std::move(formats));
 }
 

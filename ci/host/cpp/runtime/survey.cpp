@@ -26,10 +26,11 @@ constexpr std::array kCaught = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPRO
 constexpr size_t kSteps = 4;
 
 // The program's words: those of the system lie on the stack, within reach of a wild store.
-constexpr size_t kWords = 7;
+constexpr size_t kWords = 8;
 char g_words[kWords][4096];
 char* g_argv[kWords + 1] = {};
 int g_answers = -1;
+bool g_alike = false;
 char g_round[24], g_step[24];
 
 void grant(suseconds_t microseconds) {
@@ -43,7 +44,7 @@ void begin_anew(size_t round, size_t step) {
     static char perturbed[32];
     std::snprintf(g_round, sizeof g_round, "%zu", round);
     std::snprintf(g_step, sizeof g_step, "%zu", step);
-    std::snprintf(perturbed, sizeof perturbed, "MALLOC_PERTURB_=%zu", round % 255);
+    std::snprintf(perturbed, sizeof perturbed, "MALLOC_PERTURB_=%zu", g_alike ? 1 : round % 255);
     char* environment[] = {perturbed, nullptr};
     execve(g_argv[0], g_argv, environment);
     _exit(4);
@@ -91,8 +92,9 @@ void answer_step(const Request& request, size_t step) {
 }
 }  // namespace
 
-// argv: program, "survey", REQUESTS, ANSWERS, ROUND, OFTEN, STEP. Rounds count down to 1. All
-// requests are asked in the first two, forwards and backwards, in the others the first OFTEN.
+// argv: program, "survey", REQUESTS, ANSWERS, ROUND, OFTEN, STEP, ALIKE. Rounds count down to 1.
+// All requests are asked in the last two, forwards and backwards, in the others the first OFTEN.
+// ALIKE: 1 where the heap holds the same bytes in each round but the first.
 int survey(char** argv) {
     for (size_t i = 0; i < kWords; ++i) {
         std::snprintf(g_words[i], sizeof g_words[i], "%s", argv[i]);
@@ -105,6 +107,7 @@ int survey(char** argv) {
     std::snprintf(g_round, sizeof g_round, "%zu", round);
     size_t step = std::strtoul(argv[6], nullptr, 10);
     g_argv[4] = g_round;
+    g_alike = *argv[7] == '1';
     g_argv[6] = g_step;
     catch_signals();
     for (; step < requests.size() * kSteps; ++step) {

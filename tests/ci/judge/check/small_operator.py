@@ -17,6 +17,7 @@ static ge::graphStatus Tile(gert::TilingContext* context)
     SmallTilingData tiling;
     tiling.set_total(context->GetInputShape(0)->GetStorageShape().GetShapeSize());
     context->SetBlockDim(BLOCKS);
+    context->SetScheduleMode(1);
     tiling.SaveToBuffer(context->GetRawTilingData()->GetData(),
                         context->GetRawTilingData()->GetCapacity());
     context->GetRawTilingData()->SetDataSize(tiling.GetDataSize());
@@ -91,12 +92,13 @@ def write_operator(
     shape: tuple[int, ...] = (1024,),
     output: tuple[int, ...] | None = None,
     members: str = "",
-    blocks: int = 1,
+    blocks: int | str = 1,
     auto_sync: bool = False,
     types: tuple[str, str, str] = ("float", "FLOAT", "float32"),
 ) -> Path:
-    """An operator y = golden(x) in `folder`, whose kernel runs `body`; `golden` is an expression of
-    x, `types` the element type in C++, in the definition and in the workload."""
+    """An operator y = golden(x) in `folder`, whose kernel runs `body` on as many `blocks` as C++
+    says; `golden` is an expression of x, `types` the element type in C++, in the definition and in
+    the workload."""
     cpp, enum, dtype = types
     for part in ("op_host", "op_kernel"):
         (folder / part).mkdir(parents=True)

@@ -10,6 +10,7 @@ import pytest
 from tests.ci.judge.check.small_operator import (
     LOAD,
     STORE,
+    TWICE,
     checked,
     found,
     line_of,
@@ -215,7 +216,19 @@ MEETING = f"""
 {LOAD}
         Muls(a, a, 2.0f, n);
 {STORE}"""
+STATIC = f"""
+        LAST uint32_t scale = 0;
+        scale += 2;
+{LOAD}
+        Muls(a, a, float(scale), n);
+{STORE}"""
+DIVIDED = f"""{LOAD}
+        uint32_t parts = 64 / (n - LAST);
+        Muls(a, a, parts == 7 ? 1.0f : 2.0f, n);
+{STORE}"""
 FAULTS = {
+    "a static variable that outlives the launch": Fault("kept", "scale += 2", STATIC, "static", ""),
+    "a division by zero": Fault("division", "uint32_t parts", DIVIDED, "1024", "1000"),
     "a wait that only the compiler inserts": Fault(
         "compiler_order", "Muls(b", TILES, "", ordered("MTE3_V"), {"auto_sync": True}
     ),
@@ -632,3 +645,24 @@ def test_a_tail_that_no_length_of_the_tiles_steps_has_is_found(tmp_path: Path) -
     folder = write_operator(tmp_path / "tiles", body, golden="x * np.float32(2)")
     (left,) = found(checked(folder, varied=1), "memory_error")
     assert "own with 1025" in left.place.case and "unwritten" in left.text
+
+
+def test_blocks_that_wait_for_all_others_must_start_together_and_fit_the_cores(
+    tmp_path: Path,
+) -> None:
+    body = f"""
+        SyncAll();
+        if (GetBlockIdx() != 0) {{
+            return;
+        }}
+{TWICE}"""
+    golden = "x * np.float32(2)"
+    rows = "context->GetInputShape(0)->GetStorageShape().GetShapeSize() / 512"
+    folder = write_operator(tmp_path / "wrong", body, golden=golden, blocks=rows)
+    host = folder / "op_host/small.cpp"
+    host.write_text(host.read_text().replace("context->SetScheduleMode(1);", ""))
+    wrong = checked(folder)
+    place = f"op_kernel/small.cpp:{line_of(folder, 'SyncAll')}"
+    (apart,), (many,) = found(wrong, "schedule_mode"), found(wrong, "many_blocks")
+    assert apart.place.source == many.place.source == place
+    assert not checked(write_operator(tmp_path / "right", body, golden=golden, blocks=2)).fails

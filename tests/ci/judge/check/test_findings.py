@@ -5,9 +5,10 @@ from __future__ import annotations
 from ci.judge.check.findings import Findings
 from ci.judge.compare_outputs import Compared
 from ci.judge.launch_record import Launched
+from ci.model.errors import TrialFailure
 from ci.model.finding import Severity
 from ci.model.launch import CaseRun
-from ci.model.trial import MachineWarning, PipeTime, Place
+from ci.model.trial import MachineWarning, Outcome, PipeTime, Place, Refusal
 from ci.model.workload import WorkloadCase
 
 
@@ -42,6 +43,25 @@ def test_a_cast_that_cuts_is_found_only_with_a_wrong_result_which_names_it() -> 
     cause, wrong = findings.ordered()
     assert cause.kind == "cut" and cause.severity is Severity.ERROR
     assert "op_kernel/a.cpp:7" in wrong.advice
+
+
+def test_a_division_by_zero_is_the_cause_of_a_wrong_result() -> None:
+    findings = Findings()
+    place = Place(file="op_kernel/a.cpp", line=7)
+    findings.warnings([MachineWarning(kind="division", place=place, text="by zero")], "own")
+    assert [one.severity for one in findings.ordered()] == [Severity.WARNING]
+    findings.launched(wrong_launch(), 1)
+    cause, wrong = sorted(findings.ordered(), key=lambda one: one.kind)
+    assert cause.severity is Severity.ERROR
+    assert place.source in wrong.advice
+
+
+def test_a_line_of_the_host_side_that_ends_a_launch_is_told_once() -> None:
+    findings, place = Findings(), Place(file="op_host/a.cpp", line=7)
+    refusal = Refusal(sentence="SIGFPE", place=place)
+    findings.failure(TrialFailure(Outcome.LAUNCH_ERROR, refusal))
+    findings.told("host_crash", place, "SIGFPE")
+    assert [one.kind for one in findings.ordered()] == ["launch_error"]
 
 
 def test_a_line_has_a_fault_of_a_kind_once_whatever_case_shows_it() -> None:

@@ -57,20 +57,24 @@ def test_inference_that_contradicts_and_shapes_that_end_the_host_side_are_named(
         "op_host/small.cpp",
         "this->AICore().SetTiling",
         "this->SetInferShape([](gert::InferShapeContext* context) {\n"
-        "            *context->GetOutputShape(0) = gert::Shape({7});\n"
+        "            int64_t third = 4096 / (context->GetInputShape(0)->GetDim(0) - 3072);\n"
+        "            *context->GetOutputShape(0) = gert::Shape({third ? 7 : 8});\n"
         "            return ge::GRAPH_SUCCESS;\n        });\n        this->AICore().SetTiling",
     )
     host = folder / "op_host/small.cpp"
-    split = "    int64_t parts = 4096 / (context->GetInputShape(0)->GetOriginShape()[0] - 2048);\n"
+    split = "    int64_t parts = 4096 / (context->GetInputShape(0)->GetOriginShape()[0] % 2048);\n"
     blocks = "context->SetBlockDim("
     host.write_text(host.read_text().replace(blocks, f"{split}    {blocks}parts < 0 ? 1 : "))
     report = checked(folder)
     (inference,) = found(report, "inference")
     assert inference.place.source == line_with(folder, "InferShapeContext")
     assert "the shape [7]; it is [1024]" in inference.text
-    (crash,) = found(report, "host_crash")
-    assert crash.place.source == line_with(folder, "parts = 4096")
-    assert "SIGFPE" in crash.text and "2048" in crash.place.case
+    inferring, tiling = sorted(found(report, "host_crash"), key=lambda one: -one.place.line)
+    assert tiling.place.source == line_with(folder, "parts = 4096")
+    assert "SIGFPE" in tiling.text and "2048" in tiling.place.case
+    assert tiling.more  # other multiples of 2048 end there, too
+    assert inferring.place.source == line_with(folder, "third = 4096")
+    assert "3072" in inferring.place.case
 
 
 def test_a_tiling_that_remembers_calls_is_named(tmp_path: Path) -> None:
@@ -82,6 +86,39 @@ def test_a_tiling_that_remembers_calls_is_named(tmp_path: Path) -> None:
     )
     (one,) = found(checked(folder), "host_state")
     assert one.place.case == "own"
+
+
+def test_a_plain_structure_that_the_first_call_decides_is_named(tmp_path: Path) -> None:
+    """The next calls find its static variable: what nothing sets differs less than they do."""
+    size = "context->GetInputShape(0)->GetStorageShape().GetShapeSize()"
+    folder = changed(
+        tmp_path / "static",
+        "op_host/small.cpp",
+        f"tiling.set_total({size});",
+        f"static uint32_t first = {size};\n    tiling.set_total(first);",
+    )
+    header = folder / "op_host/small_tiling.h"
+    header.write_text(
+        header.read_text().replace(
+            "total);\n", "total);\n  TILING_DATA_FIELD_DEF_ARR(int, 9, odd);\n"
+        )
+    )
+    again = folder / "workload.yaml"
+    one, other = again.read_text().split("  - name: own\n")
+    again.write_text(f"{one}  - name: own\n{other}  - name: two\n{other.replace('1024', '512')}")
+    assert found(checked(folder), "host_state")
+
+
+def test_lists_of_a_definition_that_are_not_as_long_as_others_are_named(tmp_path: Path) -> None:
+    folder = changed(
+        tmp_path / "lists",
+        "op_host/small.cpp",
+        'Output("y").ParamType(REQUIRED).DataType({ge::DT_FLOAT})',
+        'Output("y").ParamType(REQUIRED).DataType({ge::DT_FLOAT, ge::DT_FLOAT16})',
+    )
+    (one,) = found(checked(folder), "definition")
+    assert one.place.source == line_with(folder, 'Output("y")')
+    assert "2 dtypes and 1 formats" in one.text
 
 
 def test_a_number_too_large_for_its_tiling_field_names_both_and_the_line(tmp_path: Path) -> None:
