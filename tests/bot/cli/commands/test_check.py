@@ -62,7 +62,8 @@ def test_a_good_operator_ends_with_0_and_json_says_what_was_run(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Git(checkout).run("checkout", "-q", "--", ".")
-    assert run(["check", "src/math/affine_clamp", "--varied", "4", "--json"]) == 0
+    asked = ["check", "src/math/affine_clamp", "--varied", "4", "--seconds", "600", "--json"]
+    assert run(asked) == 0
     (report,) = json.loads(capsys.readouterr().out)
     assert report["operator"] == "affine_clamp"
     assert report["cases"] > sum(report["varied"].values()) > 0

@@ -7,6 +7,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from ci.model.finding import CheckSettings
+from ci.model.settings import EvaluationSetup
+from ci.session import open_session
+from ci.simulator.toolchain import Toolchain
 from tests.ci.judge.check.small_operator import (
     LOAD,
     STORE,
@@ -610,6 +614,21 @@ def test_a_wrong_sum_in_half_precision_names_the_addition(tmp_path: Path) -> Non
     assert one.place.line == line_of(folder, "Add(sum")
     (wrong,) = found(report, "wrong_result")
     assert one.place.source in wrong.advice
+
+
+def test_what_is_built_once_on_a_machine_is_built_before_the_checks_time_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said, before, runner = list[str](), list[list[str]](), vars(Toolchain)["machine_runner"]
+
+    def built(toolchain: Toolchain) -> object:
+        before.append([*said])
+        return runner.__get__(toolchain)
+
+    monkeypatch.setattr(Toolchain, "machine_runner", property(built))
+    folder = write_operator(tmp_path / "twice", TWICE, golden="x * np.float32(2)")
+    open_session(folder, EvaluationSetup()).check(CheckSettings(varied=0), said.append)
+    assert before[0] == [] and said
 
 
 def test_varied_cases_show_what_the_own_case_does_not(tmp_path: Path) -> None:
