@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final, Literal, TypeAlias
 
 from ci.host.door import FrontDoor, own_headers
+from ci.host.door.other_chips import of_other_chips
 from ci.host.door.tiling_library import uses_library
 from ci.host.host_command import (
     HOST,
@@ -439,7 +440,7 @@ class Toolchain:
             said = failure.refusal.sentence
             told = (
                 {"sentence": f"{said.rstrip('.')}.{more}"}
-                if (more := advice(operator, said))
+                if (more := advice(operator, said) or of_other_chips(said))
                 else {}
             )
             refusal = failure.refusal.model_copy(update=told)
