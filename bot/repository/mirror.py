@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shutil
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -18,6 +18,7 @@ from bot.forge.base import Forge
 from bot.repository.job import Job
 from ci.model import layout
 from ci.model.errors import InputError
+from ci.session.placing import operators_in
 
 # A source file larger than this is generated data, not something an operator includes.
 _MAX_SOURCE_BYTES: Final = 2_000_000
@@ -85,13 +86,17 @@ class Commit:
 
     @cached_property
     def operators(self) -> dict[str, tuple[str, ...]]:
-        """Sources by operator folder: one that has op_host and op_kernel."""
-        return layout.operators(self.files)
+        """Sources by operator folder: one that has op_host and op_kernel, or the innermost one that
+        holds an op definition and its kernel."""
+        return operators_in(self.files, self._texts)
 
     @cached_property
     def texts(self) -> dict[str, str]:
         """Text of every C++ header and source, by path; raises GitError when one is not there."""
-        wanted = {p: blob for p, blob in self.files.items() if p.endswith(layout.SOURCES)}
+        return self._texts([p for p in self.files if p.endswith(layout.SOURCES)])
+
+    def _texts(self, paths: Iterable[str]) -> dict[str, str]:
+        wanted = {path: self.files[path] for path in paths}
         contents = self._git.blobs(list(dict.fromkeys(wanted.values())))
         if lost := [path for path, blob in wanted.items() if blob not in contents]:
             raise GitError(f"{lost[0]} of commit {self.name[:12]} is not in {self._git.folder}")

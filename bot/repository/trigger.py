@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ci.model.layout import HEADERS, KERNEL, IncludeGraph
+from ci.model.layout import HEADERS, HOST, KERNEL, IncludeGraph, side
 from rules.triggers import TriggerRules
 
 
@@ -39,6 +39,11 @@ def touched_operators(
     ask for its name.
     """
     kinds = {path: rules.kind(path) for path in changed}
+    own = {source for sources in operators.values() for source in sources}
+    for path in own & kinds.keys():
+        if not side(path):  # what it is in folders of the usual names
+            usual = KERNEL if "__global__" in files.get(path, "") else HOST
+            kinds[path] = kinds[path] or rules.kind(f"operator/{usual}/{path.rpartition('/')[2]}")
     relevant = {path: kind for path, kind in kinds.items() if kind}
     graph = IncludeGraph({**dict.fromkeys(relevant, ""), **files})
     found = []
@@ -57,7 +62,9 @@ def touched_operators(
         )
         if not hits:
             continue
-        kernel = graph.reachable(s for s in sources if f"/{KERNEL}/" in s)
+        kernel = graph.reachable(
+            s for s in sources if f"/{KERNEL}/" in s or "__global__" in files.get(s, "")
+        )
         found.append(
             Touched(
                 folder=folder,

@@ -96,7 +96,8 @@ def look(
     operators = tuple(sorted(commit.operators))
     if not operators:
         raise InputError(
-            f"{top} has no operator: no folder of its last commit holds op_host and op_kernel."
+            f"{top} has no operator: no folder of its last commit holds op_host and op_kernel, or"
+            " an op definition and a kernel of its name."
         )
     settings = settings_of(options.forge, top, options.remote)
     branch = options.branch or default_branch(git, options.remote)

@@ -17,7 +17,7 @@ from ci.model.census import ROWS, CensusRow, CensusSettings
 from ci.model.errors import InputError
 from ci.model.settings import TWO_WORKERS
 from ci.simulator.toolchain import Toolchain
-from ci.source.discovery import is_shared, operator_folders, places_in
+from ci.source.discovery import operator_places
 from ci.source.seen_kernels import no_operator
 from ci.source.workload_file import find_workload
 from ci.system.row_file import RowFile
@@ -40,8 +40,7 @@ def take_census(
         if folder is not None and not folder.is_dir():
             raise InputError(f"There is no folder {folder}.")
     top = repository.resolve()
-    places = [p for f in operator_folders(top) if not is_shared(f) for p in places_in(f)]
-    folders = select(places, settings.operators, repository)
+    folders = select(operator_places(top), settings.operators, repository)
     out.mkdir(parents=True, exist_ok=True)
     kept = rows_of(out / ROWS)
     known = kept.rows

@@ -14,7 +14,7 @@ from ci.model import layout
 from ci.model.errors import InputError
 from ci.model.operator import Operator
 from ci.model.regular_file import file_text
-from ci.source.discovery import operator_folders
+from ci.source.placed import operator_folders
 
 _BUILT: Final = layout.SKIPPED - {"tests", "test"}
 _MOST_LOOKED_AT: Final = 2000
@@ -42,6 +42,7 @@ def texts_around(operator: Operator, ending: str) -> Iterator[tuple[Path, str]]:
     """Path and text of each file with this ending in the operator's own folder, in order, except
     for what the operator consists of, what is built, and what leads out."""
     top = own_folder(operator)
+    own = {operator.path(source).resolve() for source in operator.sources}
     seen = read = 0
     for folder, below, names in os.walk(top):
         sides = (layout.HOST, layout.KERNEL) if Path(folder) == operator.root.resolve() else ()
@@ -51,10 +52,10 @@ def texts_around(operator: Operator, ending: str) -> Iterator[tuple[Path, str]]:
             seen += 1
             if seen > _MOST_LOOKED_AT or read == _MOST_READ:
                 return
-            if not name.endswith(ending) or name.startswith("."):
+            path = Path(folder) / name
+            if not name.endswith(ending) or name.startswith(".") or path in own:
                 continue
             read += 1
-            path = Path(folder) / name
             try:
                 yield path, file_text(path, top, most_bytes=_MOST_BYTES)
             except (InputError, OSError):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ci.host.door.forwarding import forwarding
 from ci.host.door.tiling_library import FLAG, TilingLibrary
-from ci.host.source_tree import include_arguments
+from ci.host.source_tree import include_arguments, place_below
 from ci.model import layout
 from ci.model.layout import UNITS
 from ci.model.operator import Operator
@@ -118,7 +118,10 @@ def host_arguments(
     """
     units = [name for name in operator.host_sources if name in texts and name.endswith(UNITS)]
     shared = operator.shared_paths
-    sources = [str((laid or Path()) / shared[name]) if name in shared else name for name in units]
+    sources = [
+        str((laid or Path()) / place_below(operator, name)) if name in shared else name
+        for name in units
+    ]
     folders = dict.fromkeys(str(Path(name).parent) for name in texts if name not in shared)
     return [
         *HOST_FLAGS,

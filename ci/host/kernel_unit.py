@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ci.host.door.unlisted import unlisted, wanted
+from ci.host.source_tree import place_below
 from ci.model.dtypes import BY_NAME
 from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
 from ci.model.trial import Outcome, Place, Refusal
 from ci.source.cpp_text import blanked, global_functions, without_comments
-from ci.source.declared import plain
+from ci.source.placed import plain
 
 SYSTEM_WORKSPACE = 16 << 20
 """Bytes at the workspace's start that belong to the system; GetUserWorkspace skips them."""
@@ -114,8 +115,15 @@ def kernel_parameters(operator: Operator, source: str) -> tuple[str, int]:
     return name, len(parameters)
 
 
+def kernel_include(operator: Operator) -> str:
+    """The path by which a unit in the operator's folder includes its kernel: from there, or from
+    the folder that everything is laid in, for a source that lies elsewhere than its name says."""
+    entry = operator.kernel_entry
+    return place_below(operator, entry) if operator.laid_elsewhere else entry
+
+
 def translation_unit(operator: Operator, variant: KernelVariant, entry_source: str) -> str:
-    """Text of the unit; it includes the kernel source by its path below the build folder."""
+    """Text of the unit; it includes the kernel source by `kernel_include`."""
     name, count = kernel_parameters(operator, entry_source)
     given = template_list(variant)
     plain = bool(given) and has_plain_entry(name, entry_source)
@@ -126,7 +134,7 @@ def translation_unit(operator: Operator, variant: KernelVariant, entry_source: s
     entry = f"kernel_entry_{name}"
     lines += [
         f"#define {name} {entry}",
-        f'#include "{operator.kernel_entry}"',
+        f'#include "{kernel_include(operator)}"',
         f"#undef {name}",
         *_same_struct(variant),
         *(_either(entry, given) if plain else ()),

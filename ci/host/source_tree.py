@@ -104,8 +104,8 @@ def lay_operator(folder: Path, operator: Operator, texts: Mapping[str, str]) -> 
     around = neighbours(operator, texts)
     lay(folder, around)
     _as_old(folder, {name: base / name for name in around})
-    shared = {n: _place(operator, n) for n in texts if n in operator.shared_paths}
-    lay(folder, {p.relative_to(base).as_posix(): texts[n] for n, p in shared.items()})
+    shared = {n: place_below(operator, n) for n in texts if n in operator.shared_paths}
+    lay(folder, {path: texts[name] for name, path in shared.items()})
     lay(place, {name: text for name, text in texts.items() if name not in shared})
     _as_old(place, {name: operator.root / name for name in texts if name not in shared})
     return place
@@ -151,7 +151,14 @@ def include_arguments(
     ]
 
 
+def place_below(operator: Operator, name: str) -> str:
+    """Path of a source from `base_of`, below which it is laid."""
+    return _place(operator, name).relative_to(base_of(operator)).as_posix()
+
+
 def _place(operator: Operator, name: str) -> Path:
     """Where a source belongs, links resolved up to the operator's or the repository's folder."""
     shared = operator.shared_paths.get(name)
-    return _resolved(operator.root) / name if shared is None else base_of(operator) / shared
+    if shared is None:
+        return _resolved(operator.root) / name
+    return _resolved(operator.repository or operator.root) / shared

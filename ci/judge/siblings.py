@@ -52,7 +52,7 @@ class Siblings:
         cases,
         or by 10 % in one.
         """
-        places = self.operator.shared_paths
+        places = {one.name: one.path for one in self.operator.shared_sources if not one.own}
         changed = {places[name]: text for name, text in files.items() if name in places}
         if not changed:
             return ()

@@ -46,10 +46,12 @@ class AttrSpec(Frozen):
 
 
 class SharedSource(Frozen):
-    """A source outside the operator's folder that it takes as other operators do."""
+    """A source that lies elsewhere than its name says: outside the operator's folder, where other
+    operators take it too, or in a folder that is not called op_host or op_kernel."""
 
     name: str = Field(description="op_host or op_kernel, and the path below.")
-    path: str = Field(description="From the repository's top.")
+    path: str = Field(description="From the repository's top, or from `root` outside of one.")
+    own: bool = Field(default=False, description="Whether it is this operator's alone.")
 
 
 class BuildFact(Frozen):
@@ -71,7 +73,10 @@ class Operator(Frozen):
     name: str = Field(description="Its folder's name; its kernel's where that holds several.")
     op_type: str = Field(description="Registered type, such as AddCustom.")
     category: str = ""
-    root: Path = Field(description="The folder that holds op_host and op_kernel.")
+    root: Path = Field(
+        description="The folder that holds op_host and op_kernel, else the innermost one that holds"
+        " both definition and kernel."
+    )
     shares_folder: bool = Field(
         default=False, description="Whether that folder holds other operators as well."
     )
@@ -118,7 +123,9 @@ class Operator(Frozen):
         " decide nothing.",
     )
     shared_sources: tuple[SharedSource, ...] = Field(
-        default=(), description="Those of host_sources and kernel_sources that others take too."
+        default=(),
+        description="Those of host_sources and kernel_sources that others take too, or that lie in"
+        " folders of other names.",
     )
 
     @property
@@ -166,6 +173,11 @@ class Operator(Frozen):
         """Paths of the shared sources from the repository's top, by name."""
         return {one.name: one.path for one in self.shared_sources}
 
+    @property
+    def laid_elsewhere(self) -> bool:
+        """Whether its sources lie in folders of other names than op_host and op_kernel."""
+        return self.seen_from_folder(self.kernel_entry) != self.kernel_entry
+
     def path(self, source: str) -> Path:
         """Where one of the sources lies."""
         shared = self.shared_paths.get(source)
@@ -187,8 +199,7 @@ class Operator(Frozen):
 
     @property
     def _top(self) -> Path:
-        assert self.repository is not None, "only a repository has shared sources"
-        return self.repository
+        return self.repository or self.root
 
     @property
     def _inside(self) -> Path:

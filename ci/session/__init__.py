@@ -304,7 +304,7 @@ def operators_at(paths: Sequence[Path]) -> list[Operator]:
     for path in paths:
         if (path / "op_kernel").is_dir():
             found += map(load_operator, places_in(path))
-        elif (path.parent / "op_kernel").is_dir():
+        elif (path.parent / "op_kernel").is_dir() or not path.is_dir():
             found.append(load_operator(path))
         else:
             found += find_operators(path)

@@ -26,20 +26,14 @@ class Reading(Frozen):
 
 def reading(repository: Path) -> Reading:
     """Read each operator's definition, sources and build; nothing is compiled or run."""
-    from ci.source.discovery import (
-        for_chip,
-        is_shared,
-        load_operator,
-        operator_folders,
-        places_in,
-    )
+    from ci.source.discovery import for_chip, load_operator, operator_places
 
     top = repository.resolve()
     ours: list[str] = []
     others: dict[str, tuple[str, ...]] = {}
     unread: dict[str, str] = {}
     sync: Counter[str] = Counter()
-    for place in (p for f in operator_folders(top) if not is_shared(f) for p in places_in(f)):
+    for place in operator_places(top):
         name = place.relative_to(top).as_posix()
         try:
             operator = load_operator(place, top)

@@ -13,10 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property, lru_cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final, Literal, TypeAlias
 
 from ci.host.door import FrontDoor, own_headers
+from ci.host.door.other_chips import of_other_chips
 from ci.host.door.tiling_library import uses_library
 from ci.host.host_command import (
     HOST,
@@ -310,8 +311,8 @@ class Toolchain:
 
         readable = [*self.door.readable, prefix, self._architecture_folder]
         asked = Compilation(
-            inside := place_of(operator),
-            lambda top: [*_named(top, inside, layout.KERNEL), *arguments(top)],
+            place_of(operator),
+            lambda top: [*_named(top, operator, layout.KERNEL), *arguments(top)],
             [*readable, *operator.shared_folders],
         )
 
@@ -389,9 +390,11 @@ class Toolchain:
         shared = [path.read_bytes() for path in operator.shared_host_sources]
         # Kernel sources are laid too, because some tilings include their constants from them;
         # they count only for those.
-        laid = dict(texts)
-        if not any("op_kernel" in t for f, t in texts.items() if f.startswith("op_host/")):
-            laid = {f: t for f, t in texts.items() if f.startswith("op_host/")}
+        laid = {f: t for f, t in texts.items() if f.startswith("op_host/")}
+        kernel = {PurePosixPath(f).name for f in texts.keys() - laid.keys()}
+        included = {PurePosixPath(n).name for t in hosts for n in layout.included(t)}
+        if not kernel.isdisjoint(included) or any("op_kernel" in text for text in hosts):
+            laid = dict(texts)
         key = digest(
             [
                 compiler_version(),
@@ -407,8 +410,8 @@ class Toolchain:
         readable += [source.parent for source in operator.shared_host_sources]
         output = ("-o", "host_program")
         asked = Compilation(
-            inside := place_of(operator),
-            lambda top: [*_named(top, inside, layout.HOST), *arguments(top), *output],
+            place_of(operator),
+            lambda top: [*_named(top, operator, layout.HOST), *arguments(top), *output],
             readable,
         )
 
@@ -439,7 +442,7 @@ class Toolchain:
             said = failure.refusal.sentence
             told = (
                 {"sentence": f"{said.rstrip('.')}.{more}"}
-                if (more := advice(operator, said))
+                if (more := advice(operator, said) or of_other_chips(said))
                 else {}
             )
             refusal = failure.refusal.model_copy(update=told)
@@ -498,7 +501,10 @@ def _kernel_text(text: str) -> str:
     return selecting_keys(without_attributes(without_launches(text)))
 
 
-def _named(top: Path, inside: str, side: str) -> list[str]:
+def _named(top: Path, operator: Operator, side: str) -> list[str]:
     """Compiler arguments that name sources as the operator does, shared ones laid below `top`."""
+    names = [f"-ffile-prefix-map={top}={side}"]
+    if operator.laid_elsewhere:
+        return [*names, f"-idirafter{top}"]
     # The last one that fits counts.
-    return [f"-ffile-prefix-map={top}={side}", f"-ffile-prefix-map={top / inside}=."]
+    return [*names, f"-ffile-prefix-map={top / place_of(operator)}=."]

@@ -13,8 +13,9 @@ from pathlib import PurePosixPath
 
 from ci.model import layout
 from ci.source.build.chips import ChipFolders
-from ci.source.cpp_text import global_functions, without_comments
+from ci.source.cpp_text import without_comments
 from ci.source.definition import Definition, find_definitions
+from ci.source.placed import entries_of, is_unit, plain
 from rules.architectures import architectures
 
 _REGISTERED = re.compile(r"\b(OP_ADD|(?:DEVICE_)?IMPL_OP\w*)\s*\(\s*(\w+)")
@@ -30,16 +31,6 @@ class Declared:
     definition: Definition
     for_other_chips: frozenset[str] = frozenset()
     """Sources that declare the same operator for other chips only."""
-
-
-def is_unit(path: str) -> bool:
-    """Whether a path names a source that is compiled by itself."""
-    return path.endswith(layout.UNITS)
-
-
-def plain(name: str) -> str:
-    """A name as kernels, folders and types of one operator have in common: 'scatter_maxv1'."""
-    return name.replace("_", "").lower()
 
 
 def names_our_chip(socs: Sequence[str]) -> bool:
@@ -137,16 +128,6 @@ def host_of(
         return kept
     reached = layout.IncludeGraph(host).reachable(p for p in kept if is_unit(p))
     return {path: text for path, text in host.items() if path in reached}
-
-
-def entries_of(kernel: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Source and name of each kernel entry."""
-    return [
-        (path, name)
-        for path, text in kernel.items()
-        if is_unit(path) and "__global__" in text
-        for name, _ in global_functions(text)
-    ]
 
 
 def kernel_of(

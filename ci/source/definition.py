@@ -13,22 +13,10 @@ from dataclasses import dataclass, field
 
 from ci.model.dtypes import BY_MACRO
 from ci.model.operator import AttrSpec, TensorSpec
-from ci.source.cpp_text import (
-    closing,
-    expand,
-    function_macros,
-    object_macros,
-    split_arguments,
-    without_comments,
-    without_disabled,
-)
+from ci.source.cpp_text import closing, object_macros, split_arguments, without_comments
+from ci.source.op_classes import compiled_text, expanded, op_classes
 from rules.architectures import architectures
 
-# A preprocessor line with its continuations.
-_DIRECTIVE = re.compile(r"^[ \t]*#[^\n\\]*(?:\\.[^\n\\]*)*", re.MULTILINE | re.DOTALL)
-_DERIVED = re.compile(
-    r"\b(?:class|struct)\s+(\w+)\s*(?:final\s*)?:\s*(?:public\s+)?(?:::)?(?:ops::)?OpDef\b"
-)
 _PARAM_TYPES = {"REQUIRED": "required", "OPTIONAL": "optional", "DYNAMIC": "dynamic"}
 _ATTR_TYPES = {
     "Int": "int",
@@ -84,26 +72,14 @@ def find_definitions(text: str, shared: str = "") -> list[Definition]:
 
     `shared` is the text of headers that it includes, whose macros and names it may use.
     """
-    own, other = (without_disabled(without_comments(t)) for t in (text, shared))
-    macros = function_macros(own) | function_macros(other)
-    lines = _DIRECTIVE.sub("", own)
-    expanded = expand(lines, {k: v for k, v in macros.items() if k != "OP_ADD"})
-    classes = [*_DERIVED.finditer(expanded)]
+    own, other = compiled_text(text), compiled_text(shared)
+    whole = expanded(own, other)
+    classes = op_classes(whole)
     if not classes:
         return []
-    known = other + "\n" + expanded
-    names, values = _named_lists(known, expanded), _values(known)
-    added = re.findall(r"\bOP_ADD\(\s*(\w+)", expanded)
-    if len(classes) > 1 and added:
-        classes = [one for one in classes if one.group(1) in added]
-    found = []
-    for one in classes:
-        start = expanded.find("{", one.end())
-        end = closing(expanded, start) if start >= 0 else -1
-        body = expanded[start : end if end > 0 else len(expanded)]
-        op_type = one.group(1) if one.group(1) in added or not added else added[0]
-        found.append(_definition(op_type, body, names, values))
-    return found
+    known = other + "\n" + whole
+    names, values = _named_lists(known, whole), _values(known)
+    return [_definition(op_type, body, names, values) for op_type, body in classes]
 
 
 def _definition(op_type: str, body: str, names: _Names, values: dict[str, str]) -> Definition:

@@ -1,38 +1,47 @@
 """Finds operators in a repository and reads what they declare, without compiling anything.
 
 Layouts: cann-ops (`src/<category>/<op>/{op_host,op_kernel}`, also `src/contrib/...`) and ops-math
-(`<category>/<op>/{op_host,op_kernel}`).
+(`<category>/<op>/{op_host,op_kernel}`). In any other folders an operator is found by what its
+sources say (`placed.py`); they go by the names `op_host/…` and `op_kernel/…` all the same.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal
 
 from ci.model import layout
 from ci.model.errors import InputError
 from ci.model.operator import Operator, SharedSource
-from ci.model.regular_file import file_bytes, file_text
 from ci.source.build.facts import build_facts, read_build
 from ci.source.build.tree import folders_of_tree
 from ci.source.declared import (
     Declared,
     declared,
-    entries_of,
     host_of,
-    is_unit,
     kernel_of,
     names_our_chip,
-    plain,
     registered,
 )
 from ci.source.definition import find_definitions, tiling_functions
 from ci.source.host_units import neighbour_sources, own_sources
-from ci.source.readable_files import borrowed
-from ci.source.seen_kernels import no_operator
+from ci.source.placed import (
+    entries_of,
+    is_unit,
+    operator_folders,
+    placed_in,
+    plain,
+    without_kernel,
+)
+from ci.source.seen_kernels import no_kernel, no_operator
 from ci.source.shared_sources import shared_sources
+from ci.source.sides import repository_of, shared_text, sides, sides_apart, sources, text_of
+
+_MOST_ABOVE: Final = 6
+"""Folders above an operator that may belong to its repository, where nobody says so."""
 
 
 def find_operators(repository: Path) -> list[Operator]:
@@ -64,7 +73,8 @@ def _nearest(path: Path) -> str:
 
 
 def load_operator(path: Path, top: Path | None = None) -> Operator:
-    """The operator of a folder (one with op_host and op_kernel, or a repository with just one).
+    """The operator of a folder: one with op_host and op_kernel, or the innermost one that holds an
+    op definition and its kernel; or a repository with just one.
 
     `top`: where its repository begins, for one that neither git nor a build above it tells.
 
@@ -72,25 +82,24 @@ def load_operator(path: Path, top: Path | None = None) -> Operator:
     itself means the one that is called as it is. Raises InputError with a sentence that says what
     is missing and where.
     """
-    sides = (layout.HOST, layout.KERNEL)
-    if _is_operator(path.parent) and not path.is_file() and path.name not in sides:
+    both = (layout.HOST, layout.KERNEL)
+    if _is_operator(path.parent) and not path.is_file() and path.name not in both:
         return _read_operator(path.parent, path.name, top)
+    if path.is_file():
+        return _read_operator(*_of_source(path, top), top)
+    if path.name in both and _is_operator(path.parent):
+        path = path.parent
+    if _is_operator(path) or (path.is_dir() and placed_in(path)):
+        return _read_operator(path, top=top)
+    one = Path(os.path.normpath(path.absolute()))
+    around = placed_in(one.parent) if _of_repository(one.parent, top) else []
+    if any(plain(other.kernel_name) == plain(one.name) for other in around):
+        return _read_operator(one.parent, one.name, top)
     if not path.exists():
         raise InputError(f"There is no file or folder {path}.{_nearest(path)}")
-    if path.is_file():
-        folder = path.parent.parent
-        if path.parent.name not in ("op_host", "op_kernel") or path.suffix not in layout.SOURCES:
-            raise InputError(
-                f"{path} is a file; give the operator's folder, the one with op_host and op_kernel."
-            )
-        if _is_operator(folder) and len(places_in(folder)) > 1:
-            return _read_operator(folder, _named_by(path), top)
-        path = folder
-    if path.name in ("op_host", "op_kernel"):
+    if path.name in both:
         path = path.parent
-    has = {name: (path / name).is_dir() for name in ("op_host", "op_kernel")}
-    if all(has.values()):
-        return _read_operator(path, top=top)
+    has = {name: (path / name).is_dir() for name in both}
     if any(has.values()):
         missing = "op_kernel" if has["op_host"] else "op_host"
         raise InputError(
@@ -100,7 +109,10 @@ def load_operator(path: Path, top: Path | None = None) -> Operator:
         raise InputError(f"The folder {path} is empty; an operator has op_host and op_kernel.")
     roots = list(operator_folders(path))
     if not roots:
-        raise InputError(f"{path} has neither op_host nor op_kernel, and no folder in it has both.")
+        raise InputError(
+            f"{path} has neither op_host nor op_kernel, and no folder in it has both, or a source"
+            f" with an op definition and one with its kernel.{no_kernel(without_kernel(path))}"
+        )
     if len(roots) > 1:
         some = ", ".join(str(r.relative_to(path)) for r in roots[:5])
         more = ", …" if len(roots) > 5 else ""
@@ -110,38 +122,53 @@ def load_operator(path: Path, top: Path | None = None) -> Operator:
     return _read_operator(roots[0], top=top)
 
 
-def operator_folders(top: Path) -> list[Path]:
-    """Folders below `top` that hold both op_host and op_kernel; links are not followed."""
-    found: list[Path] = []
-    waiting = [top]
-    while waiting:
-        folder = waiting.pop()
-        try:
-            children = sorted(c for c in folder.iterdir() if c.is_dir() and not c.is_symlink())
-        except OSError:
-            continue
-        names = {c.name for c in children}
-        if {"op_host", "op_kernel"} <= names:
-            found.append(folder)
-        else:
-            waiting += [c for c in children if c.name not in layout.SKIPPED]
-    return sorted(found)
+def _of_repository(folder: Path, top: Path | None) -> bool:
+    """Whether something says that a folder is a repository's, which may be looked through."""
+    return repository_of(folder) is not None or bool(top and folder.is_relative_to(top.absolute()))
+
+
+def _of_source(path: Path, top: Path | None) -> tuple[Path, str]:
+    """The folder of the operator that a source belongs to, and the name of that in it, '' where it
+    holds one. Raises InputError, for a definition without a kernel, too."""
+    folder, side = path.parent.parent, path.parent.name
+    in_side = side in (layout.HOST, layout.KERNEL) and path.suffix in layout.SOURCES
+    if in_side and _is_operator(folder):
+        return folder, _named_by(path) if len(places_in(folder)) > 1 else ""
+    real = path.resolve()
+    around = list(real.parents)[:_MOST_ABOVE] if is_unit(path.name) else []
+    around = [one for one in around if _of_repository(one, top) and not _is_operator(one)]
+    for above in around:
+        for one in placed_in(above):
+            if real in (above / one.definition, above / one.kernel):
+                return above, one.kernel_name
+    outer = around[-1] if around else None
+    left = [] if outer is None else without_kernel(outer)
+    if outer and (mine := [one for one in left if outer / one.definition == real]):
+        raise InputError(no_kernel(mine).lstrip())
+    raise InputError(
+        f"{path} is a file; give the operator's folder, the one with op_host and op_kernel."
+    )
 
 
 def operator_places(top: Path) -> list[Path]:
     """What `load_operator` takes for each operator below `top`: its folder, or one in that for each
-    of several that share it."""
-    return [place for folder in operator_folders(top) for place in places_in(folder)]
+    of several that share it; then the sources of op definitions without a kernel."""
+    folders = [folder for folder in operator_folders(top) if not is_shared(folder)]
+    left = dict.fromkeys(top / one.definition for one in without_kernel(top))
+    return [*(place for folder in folders for place in places_in(folder)), *left]
 
 
 def places_in(folder: Path) -> list[Path]:
-    """The same for a folder with op_host and op_kernel."""
+    """The same for the folder of an operator or of several."""
+    if not _is_operator(folder):
+        several = placed_in(folder)
+        return [folder / one.kernel_name for one in several] if len(several) > 1 else [folder]
     try:
-        host = _sources(folder, layout.HOST)
+        host = sources(folder, layout.HOST)
         if len(registered(t for p, t in host.items() if is_unit(p))) < 2:
             return [folder]
-        known = declared(host, _shared_text(host, ()))
-        entries = entries_of(_sources(folder, layout.KERNEL))
+        known = declared(host, shared_text(host, ()))
+        entries = entries_of(sources(folder, layout.KERNEL))
     except InputError:
         return [folder]
     if len(known) < 2:
@@ -157,7 +184,7 @@ def _is_operator(folder: Path) -> bool:
 def _named_by(source: Path) -> str:
     """The name of the operator that a source declares or is the kernel of; '' where it is not
     just one."""
-    text = _text(source)
+    text = text_of(source)
     entries = [name for _, name in entries_of({source.name: text})]
     names = entries if source.parent.name == layout.KERNEL else registered([text])
     return names[0] if len(names) == 1 else ""
@@ -166,7 +193,9 @@ def _named_by(source: Path) -> str:
 def is_shared(folder: Path) -> bool:
     """Whether a folder with op_host and op_kernel holds only what operators next to it share: it
     declares none, and has no kernel."""
-    host, kernel = (_sources(folder, side) for side in (layout.HOST, layout.KERNEL))
+    if not _is_operator(folder):
+        return False
+    host, kernel = (sources(folder, side) for side in (layout.HOST, layout.KERNEL))
     units = [text for path, text in host.items() if is_unit(path)]
     declares = any("OpDef" in text or "OPDEF" in text for text in units)
     return not declares and not any("__global__" in text for text in kernel.values())
@@ -187,7 +216,7 @@ def for_others_only(operator: Operator) -> str:
 
 def declared_for_others(folder: Path) -> bool:
     """Whether a folder that cannot be read as an operator declares one for other chips only."""
-    texts = _sources(folder, layout.HOST)
+    texts = sources(folder, layout.HOST)
     found = [one for p, text in texts.items() if is_unit(p) for one in find_definitions(text)]
     return any(not names_our_chip(one.socs) for one in found)
 
@@ -195,36 +224,6 @@ def declared_for_others(folder: Path) -> bool:
 def other_chips(operator: Operator) -> tuple[str, ...]:
     """The chips that the definition names and that are of no family we know."""
     return tuple(soc for soc in operator.socs if not names_our_chip((soc,)))
-
-
-def _text(path: Path, inside: Path | None = None) -> str:
-    data = file_bytes(path, inside)
-    if b"\0" in data:
-        raise InputError(f"{path} is a binary file, not C++ source.")
-    return data.decode("utf-8", errors="replace")
-
-
-def _sources(root: Path, folder: str) -> dict[str, str]:
-    """Text of each source below root/folder, by path relative to root."""
-    found = {}
-    own = root.resolve()
-    top = _repository(own) or own
-    for path in sorted((root / folder).rglob("*")):
-        inside = path.relative_to(root).parts
-        if path.suffix not in layout.SOURCES or any(part.startswith(".") for part in inside):
-            continue
-        if path.is_file() and not layout.SKIPPED & set(inside):
-            real = path.resolve()
-            if not real.is_relative_to(own) or borrowed(real, top, own):
-                raise InputError(
-                    f"{path} is a link that leads out of the operator's folder, or mounted there."
-                )
-            found[path.relative_to(root).as_posix()] = _text(path, top)
-    return found
-
-
-def _repository(root: Path) -> Path | None:
-    return next((p for p in (root, *root.parents) if (p / ".git").exists()), None)
 
 
 def _wanted(root: Path, known: Mapping[str, Declared], name: str) -> str:
@@ -248,25 +247,23 @@ def _wanted(root: Path, known: Mapping[str, Declared], name: str) -> str:
 
 def _read_operator(root: Path, name: str = "", top: Path | None = None) -> Operator:
     root = root.resolve()
-    host, kernel = _sources(root, "op_host"), _sources(root, "op_kernel")
-    if not host:
-        raise InputError(f"{root / 'op_host'} holds no C++ source (.cpp or .h).")
-    if not kernel:
-        raise InputError(f"{root / 'op_kernel'} holds no kernel source (.cpp or .h).")
-    repository = _repository(root)
+    apart = not _is_operator(root)
+    host, kernel = sides_apart(root) if apart else sides(root)
+    repository = repository_of(root)
     top = (repository or _top_without_git(root, top)).resolve()
-    build = read_build(root, top)
+    build = read_build(root, top, apart=apart)
     asking = folders_of_tree(build.tree, {**host, **kernel}, root, build.include_folders)
     by_tree = tuple(asking)
     folders = (*build.include_folders, *by_tree)
     whole = own_sources(root, host, build.own_sources, build.chips)
-    known = declared(whole, _shared_text(host, folders))
+    known = declared(whole, shared_text(host, folders))
     if not known:
         raise InputError(
             f"No op definition in {root / 'op_host'}: no source there has a class derived from"
             " OpDef with OP_ADD."
         )
-    op_type = _wanted(root, known, name)
+    here = {p.op_type for p in placed_in(root)} & known.keys() if apart else known.keys()
+    op_type = _wanted(root, {one: known[one] for one in known if one in here}, name)
     definition_source, definition = known[op_type].source, known[op_type].definition
     named = {p for p in whole if root / p in build.own_sources}
     work = host_of(op_type, known, whole, named, build.chips)
@@ -283,18 +280,22 @@ def _read_operator(root: Path, name: str = "", top: Path | None = None) -> Opera
             | kernel_of(other, known, "", kernel, build.chips)[2]
         )
     kernel = own_kernel
+    if apart:
+        units = [path for path in work if is_unit(path)]
+        used = layout.IncludeGraph(work).reachable(units)
+        work = {path: text for path, text in work.items() if path in used}
     work = _named_by_build(root, work, build.taken_sources, definition_source)
     others = [*build.shared_sources]
     others += neighbour_sources(root, top, work, folders)
     common: dict[str, str] = {}
-    if repository is not None:
+    if repository is not None and not apart:
         texts = {**work, **kernel}
         common = shared_sources(root, repository, texts, folders, others)
         taken = {(repository / place).resolve() for place in common.values()}
         others = [path for path in others if path.resolve() not in taken]
     for name, place in common.items():
         side = kernel if name.startswith(layout.KERNEL + "/") else work
-        side[name] = _text((repository or root) / place, top)
+        side[name] = text_of((repository or root) / place, top)
     functions = {p: tiling_functions(t) for p, t in work.items() if is_unit(p)}
     tiling_sources = tuple(p for p, names in functions.items() if names)
     if not tiling_sources and not build.shared_sources:
@@ -302,25 +303,31 @@ def _read_operator(root: Path, name: str = "", top: Path | None = None) -> Opera
             f"No host tiling in {root / 'op_host'}: no source there has a function on"
             " gert::TilingContext."
         )
-    compiled = build.options(definition.op_type, definition.socs)
+    compiled = build.options(definition.op_type, definition.socs, known.keys() - {op_type})
     shared = [SharedSource(name=n, path=p) for n, p in common.items()]
     if repository is not None:
         inside = root.relative_to(repository.resolve())
-        both = [p for p in (*work, *kernel) if p in beside]
+        both = [p for p in (*work, *kernel) if p in beside and not apart]
         shared += [SharedSource(name=p, path=(inside / p).as_posix()) for p in both]
+    names = {p: p for p in (*work, *kernel)}
+    if apart:
+        inside = root.relative_to(repository.resolve() if repository else root)
+        paths = {p: (inside / p).as_posix() for p in names}
+        names = {p: f"{layout.HOST if p in work else layout.KERNEL}/{paths[p]}" for p in names}
+        shared = [SharedSource(name=names[p], path=paths[p], own=p not in beside) for p in names]
     return Operator(
-        name=root.name if len(known) == 1 else entry_name,
+        name=root.name if len(here) == 1 else entry_name,
         op_type=definition.op_type,
         category=root.parent.name,
         root=root,
         repository=repository,
         layout=_layout(root),
-        host_sources=tuple(work),
-        kernel_sources=tuple(kernel),
-        definition_source=definition_source,
-        tiling_sources=tiling_sources,
+        host_sources=tuple(names[p] for p in work),
+        kernel_sources=tuple(names[p] for p in kernel),
+        definition_source=names[definition_source],
+        tiling_sources=tuple(names[p] for p in tiling_sources),
         tiling_functions=tuple(dict.fromkeys(n for p in tiling_sources for n in functions[p])),
-        kernel_entry=entry,
+        kernel_entry=names[entry],
         inputs=definition.inputs,
         outputs=definition.outputs,
         attrs=definition.attrs,
@@ -334,7 +341,7 @@ def _read_operator(root: Path, name: str = "", top: Path | None = None) -> Opera
         build_facts=build_facts(build, compiled, asking),
         shared_host_sources=tuple(dict.fromkeys(others)),
         shared_sources=tuple(shared),
-        shares_folder=len(known) > 1,
+        shares_folder=len(here) > 1,
     )
 
 
@@ -352,10 +359,6 @@ def _layout(root: Path) -> Literal["cann-ops", "ops-math"]:
     return "cann-ops" if "src" in (p.name for p in list(root.parents)[:3]) else "ops-math"
 
 
-_MOST_ABOVE: Final = 6
-"""Folders above an operator that may belong to its repository, where nobody says so."""
-
-
 def _top_without_git(root: Path, given: Path | None) -> Path:
     """The outermost folder above an operator that a build begins in, else the one that was given;
     the operator's own without.
@@ -364,18 +367,3 @@ def _top_without_git(root: Path, given: Path | None) -> Path:
     """
     listed = [p for p in list(root.parents)[:_MOST_ABOVE] if (p / "CMakeLists.txt").is_file()]
     return listed[-1] if listed else given or root
-
-
-def _shared_text(host: Mapping[str, str], folders: Iterable[Path]) -> str:
-    """Text of the headers of the operator and the shared folders that its sources include."""
-
-    def find(_: str, spelled: str) -> Iterator[tuple[str, str]]:
-        own = next((t for p, t in host.items() if p.endswith("/" + spelled)), "")
-        if own or not spelled.endswith(".h"):
-            yield from [(spelled, own)] if own else []
-            return
-        path = next((f / spelled for f in folders if (f / spelled).is_file()), None)
-        if path is not None:
-            yield spelled, file_text(path)
-
-    return "\n".join(layout.closure(host, find, 40).values())

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from ci.model import layout
 from ci.model.regular_file import file_text
 from ci.source.cpp_text import global_functions
+from ci.source.placed import Placed, without_kernel
 
 _SUFFIXES: Final = (*layout.UNITS, *layout.HEADERS, ".asc", ".cce")
 _MOST_BYTES: Final = 1 << 20
@@ -19,7 +20,7 @@ _SHOWN: Final = 3
 def no_operator(top: Path) -> str:
     """Sentences for the owner of a folder that holds no operator."""
     why = f"{top} holds no operator: no folder in it has both op_host and op_kernel"
-    why += " with an op definition and a kernel."
+    why += f" with an op definition and a kernel.{no_kernel(without_kernel(top))}"
     kernels = list(kernels_seen(top))
     if not kernels:
         return why
@@ -30,6 +31,19 @@ def no_operator(top: Path) -> str:
         f"{why} {len(kernels)} {several} none ({shown}{more}): what a program launches itself is"
         " not taken. An operator is declared by a class derived from OpDef, with OP_ADD, and tiled"
         " by a function on gert::TilingContext."
+    )
+
+
+def no_kernel(left: Sequence[Placed]) -> str:
+    """A sentence, after a blank, on op definitions without a kernel; '' where there are none."""
+    if not left:
+        return ""
+    shown = ", ".join(f"{one.op_type} in {one.definition}" for one in left[:_SHOWN])
+    more = ", …" if len(left) > _SHOWN else ""
+    each = "1 op definition has" if len(left) == 1 else f"{len(left)} op definitions have"
+    return (
+        f" {each} no kernel ({shown}{more}): no source defines a __global__ function of that name,"
+        ' and "opFile.value" names none that does.'
     )
 
 

@@ -12,7 +12,7 @@ from ci.model.operator import Operator
 from ci.model.workload import TensorCase, Workload
 from ci.model.yaml_model import YamlFile
 from ci.source.cann_bench import is_cann_bench, load_cann_bench
-from ci.source.declared import plain
+from ci.source.placed import plain
 from ci.source.readable_files import home, within
 from ci.source.workload_model import GivenWorkload, case_for
 

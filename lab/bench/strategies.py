@@ -31,7 +31,8 @@ from ci.model.settings import TWO_WORKERS, OptimizeSettings
 from ci.model.workload import Workload
 from ci.proposer.base import Proposer
 from ci.search.task import Task
-from ci.source.discovery import load_operator, operator_folders
+from ci.source.discovery import load_operator
+from ci.source.placed import operator_folders
 from ci.source.workload_file import load_workload, workload_in
 from ci.system.cache import digest
 from experience.bank.bank import Bank

@@ -22,6 +22,7 @@ from ci.host.host_tiling import TilingAnswer
 from ci.host.kernel_unit import (
     SYSTEM_WORKSPACE,
     KernelVariant,
+    kernel_include,
     kernel_parameters,
     template_list,
     variant_macros,
@@ -156,7 +157,7 @@ def launcher_unit(operator: Operator, variant: KernelVariant, entry_source: str)
             *_dtype_numbers(),
             *variant_macros(operator, variant),
             _TILING_MACROS,
-            f'#include "{operator.kernel_entry}"',
+            f'#include "{kernel_include(operator)}"',
             '#include "launcher.h"',
             "void launch_kernel(uint32_t block_dim, void* stream, uint8_t** a) {",
             f"    {name}{template_list(variant)}<<<block_dim, nullptr, stream>>>({given});",
@@ -192,6 +193,7 @@ def compile_arguments(
         *(f"-D{one}" for one in operator.definitions),
         *("-I.", "-Iop_kernel", f"-I{SOURCES}", f"-I{toolkit.home / 'include'}"),
         *include_arguments(operator, laid),
+        *([f"-I{laid}"] if operator.laid_elsewhere else ()),
         *("kernel_unit.cpp", "-o", "launcher", f"-L{toolkit.home / 'lib64'}", "-lascendcl"),
     ]
 

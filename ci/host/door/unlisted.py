@@ -25,5 +25,10 @@ def unlisted() -> Mapping[str, str]:
 
 def wanted(said: str) -> tuple[str, ...]:
     """The names of such constants that a compiler's text misses, in order."""
-    names = (one for pair in _NOT_FOUND.findall(said) for one in pair if one)
-    return tuple(name for name in dict.fromkeys(names) if name in unlisted())
+    return tuple(name for name in missing_names(said) if name in unlisted())
+
+
+def missing_names(said: str) -> list[str]:
+    """The names that a compiler's text says are declared nowhere, each once."""
+    found = (one for pair in _NOT_FOUND.findall(said) for one in pair if one)
+    return list(dict.fromkeys(found))

@@ -5,6 +5,7 @@
 #include "api/cube.h"
 #include "api/data_copy.h"
 #include "api/list_tensor.h"
+#include "api/local_memory.h"
 #include "api/vector_binary.h"
 #include "api/vector_cast.h"
 #include "api/vector_compare.h"

@@ -24,6 +24,7 @@ from ci.model import layout
 from ci.model.errors import InputError
 from ci.model.regular_file import file_bytes, file_text
 from ci.source.build.calls import Call, called_commands
+from ci.source.placed import looked_through, placed
 from ci.system.cache import BuildCache, digest
 from ci.system.sandbox import Limits, run
 from ci.system.scratch import scratch
@@ -249,7 +250,8 @@ def evaluated(tree: Tree, root: str = "") -> Evaluation:
         return Evaluation(problem="the Python package cmake is not installed")
     own = b"".join(p.read_bytes() for p in (_STANDINS, Path(__file__)))
     about = program.stat()
-    key = digest([own, f"{about.st_size} {about.st_mtime_ns}", tree.version, root])
+    parts = [tree.version, root, *_builds_of_operators(tree)]
+    key = digest([own, f"{about.st_size} {about.st_mtime_ns}", *parts])
 
     def make(folder: Path) -> None:
         found = _evaluate(tree, root, program)
@@ -364,14 +366,24 @@ def _builtin(program: Path) -> frozenset[str]:
 
 
 def _builds_of_operators(tree: Tree) -> list[str]:
-    """Folders with a CMakeLists.txt that are an operator's, or its op_host and op_kernel where it
-    has none of its own."""
+    """Folders with a CMakeLists.txt that are an operator's, or those in it where it has none of its
+    own."""
     listings = {path.rpartition("/")[0] for path in tree.files if path.endswith("CMakeLists.txt")}
+    whole = layout.operators(tree.files)
     found = []
-    for root in sorted(layout.operators(tree.files)):
-        sides = (f"{root}/{layout.HOST}", f"{root}/{layout.KERNEL}")
+    for root in sorted(operator_roots(tree)):
+        sides = [f"{root}/{layout.HOST}", f"{root}/{layout.KERNEL}"]
+        if root not in whole:
+            sides = [one for one in sorted(listings) if one.rpartition("/")[0] == root]
         found += [root] if root in listings else [one for one in sides if one in listings]
     return _quotable(found)
+
+
+@lru_cache(maxsize=8)
+def operator_roots(tree: Tree) -> frozenset[str]:
+    """The folders of operators, whatever the folders in them are called, from the top."""
+    apart = placed(looked_through(tree.top)[1])
+    return frozenset(layout.operators(tree.files)) | {one.folder for one in apart if one.kernel}
 
 
 def _quotable(paths: Iterable[str]) -> list[str]:

@@ -6,18 +6,25 @@ texts of the operator's own CMakeLists.txt say. The tree answers for includes th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from ci.model.build_setting import CONFIG_FILE, BuildSetting
-from ci.model.layout import HOST, KERNEL, UNITS, operators
+from ci.model.layout import HOST, KERNEL, UNITS
 from ci.model.operator import BuildFact
 from ci.model.regular_file import file_text
 from ci.source.build.calls import Call, calls_in_text
 from ci.source.build.chips import ChipFolders, chip_folders, chip_words
-from ci.source.build.evaluation import Evaluation, Tree, build_root, evaluated, tree_of
+from ci.source.build.evaluation import (
+    Evaluation,
+    Tree,
+    build_root,
+    evaluated,
+    operator_roots,
+    tree_of,
+)
 from ci.source.build.settings import build_setting
 from ci.source.build.sync import Entry, Sync, entry_of, for_operator, synchronisation
 from ci.source.definition import tiling_functions
@@ -50,16 +57,18 @@ class BuildFacts:
     said_by: Mapping[Path, str] = field(default_factory=dict)
     """Who asks for an include folder, of those that are not the operator's own."""
 
-    def options(self, op_type: str, declared: Iterable[str] = ()) -> Options:
+    def options(
+        self, op_type: str, declared: Iterable[str] = (), others: Collection[str] = ()
+    ) -> Options:
         """What holds for the kernel on the chip that we know; `declared` are the chips that the
-        definition names."""
+        definition names, `others` the types of other operators in the folder."""
         ours = self.tree.inside(self.folder)
         unit = next(one.definition_word for one in architectures())
         chips = chip_words(self.tree) | {chip.lower() for chip in declared}
-        calls = for_operator(self.calls, ours, op_type, unit, chips)
+        calls = for_operator(self.calls, ours, op_type, unit, chips, others)
         entry = entry_of(self.tree, op_type, unit)
         texts = _in_texts(self.folder, self.tree.top, self.begins)
-        texts = for_operator(texts, ours, op_type, unit, chips)
+        texts = for_operator(texts, ours, op_type, unit, chips, others)
         sync = synchronisation(calls, entry, texts, evaluated=not self.problem)
         if self.setting.auto_sync is not None:
             sync = Sync(self.setting.auto_sync, CONFIG_FILE)
@@ -113,8 +122,10 @@ def build_facts(
     )
 
 
-def read_build(root: Path, top: Path) -> BuildFacts:
+def read_build(root: Path, top: Path, *, apart: bool = False) -> BuildFacts:
     """The build facts of the operator at `root` in the repository at `top`.
+
+    `apart`: its sources lie anywhere below `root`, not in op_host and op_kernel.
 
     Raises InputError when what a person says of them in `.ascendopt.yml` is no setting.
     """
@@ -125,21 +136,22 @@ def read_build(root: Path, top: Path) -> BuildFacts:
     said = evaluated(tree, begins)
     problem = said.problem
     own = [call for call in said.calls if call.file.startswith(ours)]
-    if problem:
+    side = "" if apart else f"{HOST}/"
+    if problem or (apart and not own):
         own = list(_in_texts(root, top, begins))
     calls = (*(c for c in said.calls if not c.file.startswith(ours)), *own)
     setting = build_setting(top, ours.rstrip("/"))
     said_by = {top / one: CONFIG_FILE for one in setting.include}
     said_by |= {p: place for p, place in _asked(own, top).items() if p not in said_by}
     folders = [*said_by, root / HOST, root / KERNEL]
-    by_targets = _of_targets(said, tree, begins, root)
+    by_targets = _of_targets(said, tree, begins, ours + side)
     folders += by_targets
     mine, shared = _host_sources(own, root, top)
     chips = chip_folders(tree, ours).of_operator(
-        (p for p in tree.files if p.startswith(f"{ours}{HOST}/") and p.endswith(UNITS)),
+        (p for p in tree.files if p.startswith(ours + side) and p.endswith(UNITS)),
         (p.relative_to(top).as_posix() for p in mine),
     )
-    taken = _taken_by_targets(said, tree, root, chips)
+    taken = _taken_by_targets(said, tree, ours + side, chips)
     mine += filter(_for_tiling, taken)
     needed = _dependencies(own, root, top, chips)
     by_need = {one / side: "DEPENDENCIES of its build" for one in needed for side in (HOST, KERNEL)}
@@ -166,7 +178,8 @@ def read_build(root: Path, top: Path) -> BuildFacts:
 
 
 def _in_texts(root: Path, top: Path, begins: str) -> Iterable[Call]:
-    for folder in (root, root / HOST, root / KERNEL):
+    sides = (root / HOST, root / KERNEL)
+    for folder in (root, *(sides if all(s.is_dir() for s in sides) else _folders_in(root))):
         path = folder / "CMakeLists.txt"
         if path.is_file():
             variables = {
@@ -176,6 +189,11 @@ def _in_texts(root: Path, top: Path, begins: str) -> Iterable[Call]:
             }
             text = file_text(path)
             yield from calls_in_text(text, path.relative_to(top).as_posix(), variables)
+
+
+def _folders_in(root: Path) -> list[Path]:
+    """The folders in an operator's that are not hidden."""
+    return sorted(p for p in root.iterdir() if p.is_dir() and not p.name.startswith("."))
 
 
 def _place(word: str, call: Call, top: Path) -> Path | None:
@@ -200,10 +218,10 @@ def _asked(calls: Iterable[Call], top: Path) -> dict[Path, str]:
     return found
 
 
-def _of_targets(said: Evaluation, tree: Tree, begins: str, root: Path) -> dict[Path, str]:
-    """Include folders of the targets that take the operator's host sources, and which does, without
-    those that only other operators asked for: a target that many share collects what each wants."""
-    ours = f"{tree.inside(root)}{HOST}/"
+def _of_targets(said: Evaluation, tree: Tree, begins: str, ours: str) -> dict[Path, str]:
+    """Include folders of the targets that take the operator's host sources (paths that begin with
+    `ours`), and which does, without those that only other operators asked for: a target that many
+    share collects what each wants."""
     found: dict[str, str] = {}
     for target in said.targets:
         mine = [source for source in target.sources if source.startswith(ours)]
@@ -215,11 +233,10 @@ def _of_targets(said: Evaluation, tree: Tree, begins: str, root: Path) -> dict[P
 
 
 def _taken_by_targets(
-    said: Evaluation, tree: Tree, root: Path, chips: ChipFolders
+    said: Evaluation, tree: Tree, ours: str, chips: ChipFolders
 ) -> frozenset[Path]:
-    """Host sources of the operator that targets take, be it by what the repository's own functions
-    look for in its folder."""
-    ours = f"{tree.inside(root)}{HOST}/"
+    """Host sources of the operator, whose paths begin with `ours`, that targets take, be it by what
+    the repository's own functions look for in its folder."""
     return frozenset(
         tree.top / source
         for target in said.targets
@@ -231,7 +248,7 @@ def _taken_by_targets(
 @lru_cache(maxsize=8)
 def _asked_by_operators(tree: Tree, begins: str) -> frozenset[str]:
     """Include folders, from the top, that builds of single operators ask for."""
-    roots = operators(tree.files)
+    roots = operator_roots(tree)
     found: set[str] = set()
     for call in evaluated(tree, begins).calls:
         if call.command.lower() != "target_include_directories":

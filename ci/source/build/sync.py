@@ -52,12 +52,17 @@ class Entry:
 
 
 def for_operator(
-    calls: Iterable[Call], ours: str, op_type: str, unit: str, chips: Collection[str]
+    calls: Iterable[Call],
+    ours: str,
+    op_type: str,
+    unit: str,
+    chips: Collection[str],
+    others: Collection[str] = (),
 ) -> list[Call]:
     """Calls that are about an operator on the compute unit, its own ones first.
 
     `ours`: what the paths of the operator's files begin with; `chips`: words that mean compute
-    units.
+    units; `others`: types of other operators there, whose calls are not about this one.
     """
     own, named, everyone = [], [], []
     for call in calls:
@@ -65,7 +70,8 @@ def for_operator(
         units = units or {word.lower() for word in call.arguments if is_chip(word, chips)}
         if units and unit not in units and not units & _ALL:
             continue
-        if call.file.startswith(ours):
+        another_s = op_type not in call.arguments and any(t in call.arguments for t in others)
+        if call.file.startswith(ours) and not another_s:
             own.append(call)
         elif op_type in call.arguments:
             named.append(call)

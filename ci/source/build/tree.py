@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from ci.model import layout
 from ci.model.regular_file import file_text
-from ci.source.build.evaluation import Tree
+from ci.source.build.evaluation import Tree, operator_roots
 
 _MOST = 400
 """Files of a closure that are looked at."""
@@ -30,11 +30,14 @@ class TreeIncludes:
             if path.endswith(layout.SOURCES) and layout.APART.isdisjoint(one.parts):
                 self._by_name[one.name].append(one)
         # A folder without a kernel to compile is one that operators share.
-        self._operators = frozenset(
-            PurePosixPath(folder)
+        shared = {
+            folder
             for folder, sources in layout.operators(tree.files).items()
-            if any(layout.side(p) == layout.KERNEL and p.endswith(layout.UNITS) for p in sources)
-        )
+            if not any(
+                layout.side(p) == layout.KERNEL and p.endswith(layout.UNITS) for p in sources
+            )
+        }
+        self._operators = frozenset(map(PurePosixPath, operator_roots(tree) - shared))
 
     def folder(self, spelled: str, including: PurePosixPath) -> Path | None:
         """The folder that an include as it is spelled starts from, nearest to the file that

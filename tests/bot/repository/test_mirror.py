@@ -8,7 +8,9 @@ from bot.base.git import Git, GitError
 from bot.repository.commit_pack import read_pack, write_pack
 from bot.repository.job import Job
 from bot.repository.mirror import Commit, check_out, workload_of
+from bot.repository.trigger import touched_operators
 from ci.model.errors import InputError
+from rules.triggers import load_triggers
 from tests.bot.make import git
 from tests.bot.operator_repository import KERNEL, Repository, operator_repository
 
@@ -27,10 +29,21 @@ def planned(ops: Repository, files: dict[str, str] | None = None) -> Job:
 
 
 def test_operators_are_folders_with_host_and_kernel_sources(ops: Repository) -> None:
-    ops.commit("main", {"src/nn/half/op_kernel/half.cpp": "", "tests/x/op_host/a.cpp": ""})
+    odd = {
+        "lib/odd/parts/declared.cpp": "class Odd : public OpDef {};\nOP_ADD(Odd);\n",
+        "lib/odd/step.cpp": '#include "step.h"\n__global__ __aicore__ void odd(GM_ADDR x) {}\n',
+        "lib/odd/step.h": "",
+    }
+    half = {"src/nn/half/op_kernel/half.cpp": "", "tests/x/op_host/a.cpp": ""}
+    ops.commit("main", {**half, **odd})
     mirror = ops.connection().mirror
     commit = mirror.commit(mirror.fetch(ops.bot, "refs/heads/main"))
-    assert list(commit.operators) == ["src/math/scale", "src/math/scale_add", "src/math/shift"]
+    known = ["src/math/scale", "src/math/scale_add", "src/math/shift"]
+    assert list(commit.operators) == ["lib/odd", *known]
+    assert commit.operators["lib/odd"] == tuple(odd)
+    for path, side in zip(odd, ((False, True), (True, False), (True, False)), strict=True):
+        (hit,) = touched_operators([path], commit.operators, commit.texts, load_triggers())
+        assert (hit.folder, hit.kernel, hit.tiling) == ("lib/odd", *side)
 
 
 def test_an_operator_is_built_from_its_sources_and_all_that_they_include(ops: Repository) -> None:

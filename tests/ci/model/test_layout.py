@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from ci.model import layout
-from ci.source.discovery import operator_folders
+from ci.source.placed import operator_folders
 from rules.triggers import load_triggers
 
 

@@ -227,3 +227,30 @@ def test_the_cache_hint_sends_copies_past_l2_which_is_slower_for_what_it_holds(
         kernels.equals(body, [x], [x], block_dim=40, define={"HINT": h}) for h in ("", hint)
     )
     assert streamed.cycles > 1.5 * cached.cycles
+
+
+def test_an_allocator_lays_tensors_one_behind_the_other(kernels: AscendCHarness) -> None:
+    x = np.arange(64, dtype=np.float32)
+    body = """
+    LocalMemAllocator ub;
+    LocalMemAllocator<Hardware::L1> l1;
+    auto in = ub.Alloc<float, 64>();
+    auto twice = ub.Alloc<TPosition::VECOUT, float>(64);
+    auto places = ub.Alloc<TPosition::VECCALC, int32_t, 8>();
+    auto behind = ub.Alloc<half>(16);
+    auto matrix = l1.Alloc<half, 256>();
+    DataCopy(in, global<float>(a[0]), 64);
+    PipeBarrier<PIPE_ALL>();
+    Add(twice, in, in, 64);
+    places.SetValue(0, int32_t(behind.GetPhyAddr() - in.GetPhyAddr()));
+    places.SetValue(1, int32_t(ub.GetCurAddr()));
+    places.SetValue(2, int32_t(l1.GetCurAddr()));
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(global<float>(a[1]), twice, 64);
+    DataCopy(global<int32_t>(a[2]), places, 8);
+    PipeBarrier<PIPE_ALL>();
+"""
+    outputs = [np.zeros(64, np.float32), np.zeros(8, np.int32)]
+    ran = kernels.ok(body, [x], outputs, auto_sync=True)
+    assert np.array_equal(ran.outputs[0], 2 * x)
+    assert ran.outputs[1][:3].tolist() == [544, 576, 512]

@@ -9,8 +9,8 @@ from ci.source.discovery import (
     find_operators,
     is_shared,
     load_operator,
-    operator_folders,
 )
+from ci.source.placed import operator_folders
 from tests.ci.small_operator import DEFINITION, KERNEL, TILING, write_operator
 from tests.places import OPERATORS
 

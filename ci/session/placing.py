@@ -1,0 +1,14 @@
+"""Which files of a repository are sources of which operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+
+
+def operators_in(
+    paths: Collection[str], read: Callable[[list[str]], Mapping[str, str]]
+) -> dict[str, tuple[str, ...]]:
+    """Sources by operator folder, as `ci.source.placed.operators_in` finds them."""
+    from ci.source.placed import operators_in
+
+    return operators_in(paths, read)

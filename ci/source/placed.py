@@ -1,0 +1,207 @@
+"""Finds operators by what their sources say, in whatever folders these lie.
+
+A class derived from OpDef declares one; the kernel is the `__global__` function of its name.
+Folders called op_host and op_kernel need not be there: the operator's folder is the innermost one
+that holds both sources.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+
+from ci.model import layout
+from ci.model.errors import InputError
+from ci.model.regular_file import file_text
+from ci.source.cpp_text import global_functions
+from ci.source.op_classes import compiled_text, expanded, op_classes
+
+_MARKS = ("__global__", "OpDef")
+_KERNEL_FILE = re.compile(r'"opFile\.value"\s*,\s*"(\w+)"')
+_MOST_BYTES = 1 << 20
+
+
+def is_unit(path: str) -> bool:
+    """Whether a path names a source that is compiled by itself."""
+    return path.endswith(layout.UNITS)
+
+
+def plain(name: str) -> str:
+    """A name as kernels, folders and types of one operator have in common: 'scatter_maxv1'."""
+    return name.replace("_", "").lower()
+
+
+def entries_of(kernel: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Source and name of each kernel entry."""
+    return [
+        (path, name)
+        for path, text in kernel.items()
+        if is_unit(path) and "__global__" in text
+        for name, _ in global_functions(text)
+    ]
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A declared operator and where its sources lie; paths are from the place that was searched."""
+
+    op_type: str
+    definition: str
+    kernel: str = ""
+    """The source with its kernel, '' where there is none."""
+    kernel_name: str = ""
+
+    @property
+    def folder(self) -> str:
+        """The innermost folder that holds both sources, '' for the place that was searched."""
+        above = zip(self.definition.split("/")[:-1], self.kernel.split("/")[:-1], strict=False)
+        common = []
+        for one, other in above:
+            if one != other:
+                break
+            common.append(one)
+        return "/".join(common)
+
+
+def placed(texts: Mapping[str, str]) -> list[Placed]:
+    """The operators that sources (texts by path) declare, by type, each with the nearest kernel
+    that its definition names: by its type, else by the file that it sets for it."""
+    entries = entries_of(texts)
+    found: dict[str, Placed] = {}
+    for path, text in texts.items():
+        for op_type, files in _definitions(text) if is_unit(path) else ():
+            named = [e for e in entries if plain(e[1]) == plain(op_type)]
+            named = named or [e for e in entries if PurePosixPath(e[0]).stem in files]
+            near = [Placed(op_type, path, *entry) for entry in named]
+            best = max(near, key=_nearness, default=Placed(op_type, path))
+            found[op_type] = max(found.get(op_type, best), best, key=_nearness)
+    return list(found.values())
+
+
+@lru_cache(maxsize=4096)
+def _definitions(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Type of each op definition in a source, and the files that it sets for the kernel. Those for
+    the AI CPU alone have no AscendC kernel and are left out."""
+    if "OpDef" not in text:
+        return ()
+    found = op_classes(expanded(compiled_text(text)))
+    ours = [(name, body) for name, body in found if "AICPU()" not in body or "AICore()" in body]
+    return tuple((name, tuple(_KERNEL_FILE.findall(body))) for name, body in ours)
+
+
+def _nearness(one: Placed) -> tuple[bool, int]:
+    return bool(one.kernel), len(one.folder)
+
+
+def looked_through(top: Path) -> tuple[list[Path], dict[str, str]]:
+    """The folders below `top` that hold both op_host and op_kernel, and the texts of the sources
+    outside of them that declare an operator or hold a kernel, by path from `top`.
+
+    Links are not followed.
+    """
+    whole: list[Path] = []
+    texts = {}
+    for folder, names, files in _walk(top):
+        if {layout.HOST, layout.KERNEL} <= {*names}:
+            whole.append(folder)
+            names.clear()
+        for path in (folder / file for file in files if is_unit(file)):
+            if text := _marked(path):
+                texts[path.relative_to(top).as_posix()] = text
+    return sorted(whole), texts
+
+
+def operator_folders(top: Path) -> list[Path]:
+    """Folders below `top` that hold both op_host and op_kernel, and those of operators that lie in
+    folders of other names; links are not followed."""
+    whole, texts = looked_through(top)
+    return sorted({*whole, *(top / one.folder for one in placed(texts) if one.kernel)})
+
+
+def without_kernel(top: Path) -> list[Placed]:
+    """The op definitions below `top`, outside of operators, that no kernel was found for."""
+    whole, texts = looked_through(top)
+    inside: dict[str, str] = {}
+    for folder in whole:
+        for place, _, files in _walk(folder / layout.KERNEL):
+            inside |= {str(place / f): _marked(place / f) for f in files if is_unit(f)}
+    named = {plain(name) for _, name in entries_of(inside)}
+    return [p for p in placed(texts) if not p.kernel and plain(p.op_type) not in named]
+
+
+def operators_in(
+    paths: Collection[str], read: Callable[[list[str]], Mapping[str, str]]
+) -> dict[str, tuple[str, ...]]:
+    """Sources by operator folder, in order, among the files of a repository, paths from its top.
+
+    `read` gives the texts of sources by path, as far as it has them.
+    """
+    found = layout.operators(paths)
+    taken = {path for sources in found.values() for path in sources}
+    apart = [p for p in paths if p.endswith(layout.SOURCES) and p not in taken and _visible(p)]
+    apart = [p for p in apart if found.keys().isdisjoint(map(str, PurePosixPath(p).parents))]
+    texts = read([path for path in apart if is_unit(path)])
+    marked = {path: t for path, t in texts.items() if any(mark in t for mark in _MARKS)}
+    roots = {one.folder for one in placed(marked) if one.kernel and one.folder}
+    for path in apart:
+        around = (str(above) for above in PurePosixPath(path).parents)
+        if nearest := next((above for above in around if above in roots), ""):
+            found[nearest] = (*found.get(nearest, ()), path)
+    return {folder: tuple(sorted(found[folder])) for folder in sorted(found)}
+
+
+def _visible(path: str) -> bool:
+    folders = path.split("/")[:-1]
+    return layout.SKIPPED.isdisjoint(folders) and not any(f.startswith(".") for f in folders)
+
+
+def sources_apart(top: Path) -> dict[str, Path]:
+    """The sources below `top` by path from there, without those of operators that hold op_host and
+    op_kernel or that lie in a folder of their own further down."""
+    whole, texts = looked_through(top)
+    inner = {top / one.folder for one in placed(texts) if one.kernel and one.folder} | {*whole}
+    found = {}
+    for folder, names, files in _walk(top):
+        names[:] = [name for name in names if folder / name not in inner]
+        for file in files:
+            if file.endswith(layout.SOURCES) and not (folder / file).is_symlink():
+                found[(folder / file).relative_to(top).as_posix()] = folder / file
+    return found
+
+
+def placed_in(folder: Path) -> list[Placed]:
+    """The operators whose folder this is, although it does not hold both op_host and op_kernel."""
+    whole, texts = looked_through(folder)
+    if folder in whole:
+        return []
+    return [one for one in placed(texts) if one.kernel and not one.folder]
+
+
+def _walk(top: Path) -> Iterator[tuple[Path, list[str], list[str]]]:
+    for place, names, files in os.walk(top):
+        folder = Path(place)
+        names[:] = sorted(
+            name for name in names if name not in layout.SKIPPED and not name.startswith(".")
+        )
+        yield folder, names, sorted(files)
+
+
+def _marked(path: Path) -> str:
+    """The text of a source that says something of operators, '' of any other."""
+    try:
+        found = path.lstat()
+        if found.st_size > _MOST_BYTES:
+            return ""
+        return _text(path, found.st_mtime_ns, found.st_size)
+    except (OSError, InputError):  # a link, a pipe, or gone
+        return ""
+
+
+@lru_cache(maxsize=20_000)
+def _text(path: Path, _age: int, _size: int) -> str:
+    text = "" if path.is_symlink() else file_text(path)
+    return text if any(mark in text for mark in _MARKS) else ""
