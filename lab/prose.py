@@ -1,11 +1,11 @@
-"""Checks prose against the style rules in `.vale/Plain`: docs, templates, docstrings and help.
+"""Checks prose against the style rules in `.vale/Plain`: docs, templates, docstrings and texts.
 
 Usage: python -m lab.prose [--level warning] [FILES]
 
 The rules are in Vale's format, so that Vale reads them too. The package `vale` downloads a binary
 when it first runs; this checker needs no download. It knows the kinds of rules that we use:
-existence, substitution and occurrence, in the scopes text, sentence and docstring. The help of
-commands and options is checked as a part of `docs/commands.md`, which is generated from it.
+existence, substitution and occurrence, in the scopes text, sentence and docstring. A string of
+several words in the code is a text: help, an error, a line of the terminal.
 """
 
 from __future__ import annotations
@@ -84,23 +84,21 @@ def _rule(name: str, given: dict[str, Any]) -> Rule:
 
 
 def findings(path: str, text: str, rules: list[Rule]) -> Iterator[Finding]:
-    """The complaints about one file, in no order; only docstrings count in Python."""
+    """The complaints about one file, in no order; only docstrings and texts count in Python."""
     if path.endswith(".py"):
-        for line, words in docstrings(text):
-            yield from _in_text(path, line, words, rules, docstring=True)
+        for line, words, docstring in strings(text):
+            yield from _in_text(path, line, words, rules, docstring=docstring)
     else:
         yield from _in_text(path, 1, text, rules, docstring=False)
 
 
-def docstrings(text: str) -> Iterator[tuple[int, str]]:
-    """Line and text of every docstring, also of those below fields."""
-    for node in ast.walk(ast.parse(text)):
-        body = getattr(node, "body", None)
-        for statement in body if isinstance(body, list) else ():
-            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
-                value = statement.value.value
-                if isinstance(value, str):
-                    yield statement.lineno, value
+def strings(text: str) -> Iterator[tuple[int, str, bool]]:
+    """Line and text of every string of several words; True for docstrings, also below fields."""
+    tree = ast.parse(text)
+    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+            yield node.lineno, node.value, id(node) in alone
 
 
 def _in_text(

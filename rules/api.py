@@ -100,7 +100,7 @@ class Api(Frozen):
         names += [n for some in self.others for n in some] + [*self.ordering.names]
         twice = next((n for n in names if names.count(n) > 1), "")
         if twice:
-            raise ValueError(f"{twice} stands there twice")
+            raise ValueError(f"{twice} is named twice")
         return self
 
     def written(self, name: str, arguments: Sequence[str]) -> list[str]:

@@ -37,7 +37,7 @@ class _Taxonomy(Frozen):
     def _each_once(self) -> _Taxonomy:
         names = [one.id for one in self.classes]
         if twice := next((n for n in names if names.count(n) > 1), None):
-            raise ValueError(f"class {twice} stands there twice")
+            raise ValueError(f"class {twice} is named twice")
         return self
 
 
@@ -79,7 +79,7 @@ class Form(Frozen):
     sequence: tuple[str, ...] = Field(
         default=(),
         description="API calls, in order, in one block, with $META variables; other statements "
-        "may stand between them when they touch none of the tensors written.",
+        "may come between them if they touch none of the tensors written.",
     )
     replace: tuple[str | None, ...] = Field(
         default=(),
@@ -146,7 +146,7 @@ class Motif(Frozen):
     why: str = Field(description="Why the fast form is faster on this machine.")
     reference: str = Field(description="A public document that says so.")
     saves: Literal["", "VECTOR", "SCALAR", "MTE2", "MTE3"] = Field(
-        default="", description="The pipe of which it saves cycles, when that is all it does."
+        default="", description="Pipe whose cycles it saves, if it does nothing else."
     )
     order: int = Field(default=50, ge=0, le=100, description="Lower is tried earlier among equals.")
     forward: tuple[Form, ...] = Field(min_length=1, description="Slow to fast; alternatives.")

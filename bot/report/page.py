@@ -26,6 +26,8 @@ def replace_part(path: Path, suite: str, text: str) -> None:
         raise InputError(f"The page {path} cannot be read: {problem.strerror}.") from problem
     part = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
     if not part.search(page):
-        raise InputError(f"{path} has no measured part; it stands between '{begin}' and '{end}'.")
+        raise InputError(
+            f"{path} has no measured part. Put the lines '{begin}' and '{end}' where it belongs."
+        )
     measured = f"{begin}\n\n{text}\n{end}"
     path.write_text(part.sub(lambda _: measured, page, count=1), encoding="utf-8")

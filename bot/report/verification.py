@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from bot.base.language import translated as _
 from bot.report.sentences import local
+from ci.model.comparison import SLOWER
 from ci.model.result import Decisions, OtherSizes, Result, Verification
 
 
@@ -25,9 +26,10 @@ def checked(result: Result) -> list[str]:
     if count := sum(found.varied.values()):
         said.append(
             _(
-                "Correct on {count} other shapes, attributes and values, none of them slower beyond"
-                " the margin.",
+                "Correct on {count} other shapes, attributes and values; none of them is more than"
+                " {most} slower.",
                 count=count,
+                most=f"{SLOWER:.0%}",
             )
         )
     if found.sizes is not None:
@@ -171,7 +173,7 @@ def _siblings_that_pass(found: Verification) -> list[str]:
     return [
         _(
             "{judged} of {count} other operators that use the changed files were run on their own"
-            " workloads: all pass, and none is slower beyond the margin. Slowest: {name}, {ratio}.",
+            " workloads: all pass. Slowest: {name}, {ratio}.",
             judged=len(judged),
             count=len(found.siblings),
             name=slowest.operator,

@@ -27,10 +27,11 @@ CONFIG: Final = """\
 # Every key: `ascendopt config schema`; what it means for a change: `ascendopt config simulate`.
 version: 1
 # target: 910B4           # chip to optimize for
-# workloads: workloads    # folder of NAME/workload.yaml, for operators without one beside them
+# workloads: workloads    # folder of NAME/workload.yaml, for operators without one of their own
 # exclude: ["src/contrib/*"]
 # triggers: {push: true, comment: true, merge_request: false, nightly: true}
-# limits: {open_merge_requests: 5, daily_merge_requests: 10}
+# limits: {operators_per_event: 5, open_merge_requests: 5, daily_merge_requests: 10}
+# merge_requests: {author: Operator Bot <bot@example.org>}
 """
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from bot.repository.config import FILE, MergeRequests, RepositoryConfig
 from bot.setup.files import GITLAB_CI, SetupFile, ci_place, included, includes
 from bot.setup.source import FORM, NAME
 
@@ -20,6 +21,7 @@ def left_to_do(
     source: str,
     files: Sequence[SetupFile],
     without_workload: Sequence[str],
+    config: RepositoryConfig,
 ) -> tuple[str, ...]:
     """One sentence for each thing that is left to do, in the order in which to do it."""
     place = ci_place(forge)
@@ -47,6 +49,13 @@ def left_to_do(
             f"{len(without_workload)} operators have no workload: {some}{rest}. The bot derives one"
             " for each run; `ascendopt init --workloads PATTERN` writes them next to the operators,"
             " for you to put in the shapes that you care about."
+        )
+    author = config.merge_requests.author
+    if author == MergeRequests().author:
+        found.append(
+            f"Name the author of the bot's commits in {FILE}, such as `merge_requests: {{author:"
+            " Operator Bot <bot@example.org>}`, an account that the forge knows. Now it is"
+            f" {author}."
         )
     named = " ".join(f.path for f in files if f.state != "differs")
     found.append(

@@ -71,6 +71,8 @@ class Setup(Frozen):
     operators: tuple[str, ...] = Field(description="Their folders.")
     without_workload: tuple[str, ...]
     reading: Reading = Field(description="Which of them can be read, and which for the 910B.")
+    watched: tuple[str, ...] = Field(description="Those that the bot optimizes when they change.")
+    per_event: int = Field(description="Searches that one event starts; the others wait.")
     files: tuple[SetupFile, ...]
     left: tuple[str, ...] = Field(description="What a person has still to do.")
     commits: int = Field(description="Last commits that were simulated.")
@@ -112,6 +114,7 @@ def look(
     if options.agent:
         files += agent_files(top, options.agent)
     repository = settings.repository if settings.forge != "local" else top.name
+    read = reading(top)
     count = min(COMMITS, int(git.run("rev-list", "--count", "--first-parent", head)) - 1)
     return Setup(
         forge=settings.forge,
@@ -120,9 +123,11 @@ def look(
         source=source,
         operators=operators,
         without_workload=without,
-        reading=reading(top),
+        reading=read,
+        watched=tuple(f for f in read.ours if config.covers(f)),
+        per_event=config.limits.operators_per_event,
         files=files,
-        left=left_to_do(settings.forge, repository, branch, source, files, without),
+        left=left_to_do(settings.forge, repository, branch, source, files, without, config),
         commits=count,
         decisions=tuple(simulated(git, head, f"{head}~{count}", head, config)),
     )

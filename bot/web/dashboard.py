@@ -207,7 +207,7 @@ def _distance(request: Request) -> str:
         return "You ask for another name than this machine's."
     passed_on = [n for n in request.headers if n in _OF_PROXIES or n.startswith("x-")]
     if passed_on or request.scope["http_version"] == "1.0":
-        return "A proxy stands between us."
+        return "A proxy passed the request on."
     return ""
 
 

@@ -168,9 +168,9 @@ class _PhaseReader:
         """A statement once a unit."""
         statement, known = self._read(line, self.visible)
         if not self.space.sequential:
-            raise line.wrong("this phase has no loop: all its statements stand under `tile:`")
+            raise line.wrong("this phase has no loop: put all its statements under `tile:`")
         if statement.op.startswith("fold") and not statement.total:
-            raise line.wrong("a fold stands in a loop over tiles")
+            raise line.wrong("a fold belongs in a loop over tiles")
         if (known and known.groups & self.space.sequential) or (
             statement.op == "store" and self._is_swept(statement)
         ):

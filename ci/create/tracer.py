@@ -144,7 +144,7 @@ class Tracer:
 
     def _odd(self) -> InputError:
         self._resident.close()
-        return InputError(f"golden {self._file.name} gave an answer that is none.")
+        return InputError(f"golden {self._file.name} gave a malformed answer.")
 
 
 def _with_packages(module: ModuleType) -> list[Path]:

@@ -66,7 +66,7 @@ def mended(operator: Operator, frame: Workload, option: Option, found: Failed) -
     name = operator.outputs[index].name
     if name in frame.initial:
         return None
-    note = f"It leaves bytes of {name} as they were; 0 stands there before."
+    note = f"It leaves bytes of {name} unwritten; they begin as 0."
     return frame.model_copy(update={"initial": {**frame.initial, name: 0.0}}), option, note
 
 

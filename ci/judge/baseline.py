@@ -18,13 +18,6 @@ from ci.model.trial import Outcome
 from ci.model.workload import WorkloadCase
 from ci.simulator.launch import Cover
 
-SLOWER = 0.10
-"""What a candidate may lose where it was not measured: on other values and on other shapes.
-
-Nobody asked for those; more than a tenth would be a regression for others.
-"""
-
-
 States: TypeAlias = Callable[[WorkloadCase, int], Ensemble | None]
 """Start states in which a launch of a case and seed is timed; None for one that only verifies."""
 

@@ -74,7 +74,8 @@ def diagnose(measurement: Measurement) -> Diagnosis:
     words = [taxonomy[c].words for c in order[:3]]
     slowest = max(measurement.cases, key=lambda c: c.median_us)
     sentence = "; ".join(words) if words else "no single pipe stands out"
-    sentence = f"{sentence[0].upper()}{sentence[1:]}. {_busiest(slowest.pipes)}"
+    where = " in the slowest case" if len(measurement.cases) > 1 else ""
+    sentence = f"{sentence[0].upper()}{sentence[1:]}. {_busiest(slowest.pipes, where)}"
     return Diagnosis(
         bottleneck=sentence, classes=tuple(order), evidence=tuple(evidence[c] for c in order)
     )
@@ -201,8 +202,8 @@ def _count(pipes: PipeTime, prefixes: tuple[str, ...]) -> int:
     return sum(n for m, n in pipes.instructions.items() if m.startswith(prefixes))
 
 
-def _busiest(pipes: PipeTime) -> str:
+def _busiest(pipes: PipeTime, where: str) -> str:
     total = max(1, pipes.total_cycles)
     parts = sorted(pipes.busy_cycles.items(), key=lambda b: (-b[1], b[0]))
     said = ", ".join(f"{p} {c / total:.0%}" for p, c in parts[:4] if c > 0)
-    return f"Busy on {pipes.block_dim} cores: {said}."
+    return f"Busy on {pipes.block_dim} cores{where}: {said}."

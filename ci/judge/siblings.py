@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from ci.judge.baseline import SLOWER
-from ci.model.comparison import MINIMUM_EFFECT, compare
+from ci.model.comparison import MINIMUM_EFFECT, SLOWER, compare
 from ci.model.errors import InputError, TrialFailure
 from ci.model.operator import Operator
 from ci.model.result import Sibling

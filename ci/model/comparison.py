@@ -20,6 +20,12 @@ Verdict: TypeAlias = Literal["improved", "worse", "same", "unknown"]
 MINIMUM_EFFECT = 0.01
 """A candidate must be faster by 1 % overall: less is not worth a reviewer's time."""
 
+SLOWER = 0.10
+"""Share of its time that a candidate may lose on shapes and values outside its workload.
+
+Nobody asked for those; more than a tenth would be a regression for others.
+"""
+
 STEP_EFFECT = 0.01
 """A candidate becomes the parent of the next when faster by 1 %.
 

@@ -66,10 +66,19 @@ def find_operators(repository: Path) -> list[Operator]:
 
 
 def _nearest(path: Path) -> str:
-    """A sentence that names the entry next to `path` whose name is most like it, or nothing."""
-    beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-    near = difflib.get_close_matches(path.name, beside, n=1)
-    return f" Did you mean {path.parent / near[0]}?" if near else ""
+    """A sentence with the entry next to `path`, or the operator of its checkout, most like it.
+
+    '' where none is like it.
+    """
+    there = next(p for p in (path.absolute(), *path.absolute().parents) if p.is_dir())
+    places = list(there.iterdir()) if there == path.absolute().parent else []
+    if repository := repository_of(there):
+        places += operator_folders(repository)
+    near = difflib.get_close_matches(path.name, [place.name for place in places], n=1)
+    if not near:
+        return ""
+    meant = next(place for place in places if place.name == near[0])
+    return f" Did you mean {meant if path.is_absolute() else os.path.relpath(meant)}?"
 
 
 def load_operator(path: Path, top: Path | None = None) -> Operator:

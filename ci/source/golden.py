@@ -244,8 +244,8 @@ class Golden:
     def _odd(self) -> InputError:
         self._resident.close()
         return InputError(
-            f"golden {self._label} gave an answer that is none; it may not write to"
-            " its process's output."
+            f"golden {self._label} gave a malformed answer; it must not write to its"
+            " process's output."
         )
 
     # The values

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from ci.model.trial import Change
+from ci.tiling.core_knobs import ROW
 from ci.tiling.template import Knob, KnobValue, TilingTemplate
 from experience.bank.tuple import TILING
 
-_WORDS = {
+WORDS: Final = {
     "core_work": "At least {value} elements a core, so that small inputs start fewer cores",
-    "core_root": "At most as many cores as the root of the elements / {value}",
-    "core_rows": "At most as many cores as the root of the elements / {value}, short rows for long",
+    "core_root": "At most √(elements / {value}) cores",
+    "core_rows": "At most √(elements / {value}) cores, where a row counts as at least "
+    f"{ROW} elements",
     "core_cap": "At most {value} cores",
     "ub_share": "Tiles for {value}/16 of the unified buffer",
     "ub_work": "At most {value} bytes of the unified buffer for an element, so that small inputs"
     " have more tiles",
 }
-_NEUTRAL = {
+NEUTRAL: Final = {
     "core_work": "As many cores for small inputs as for large ones",
     "core_root": "As many cores for small inputs as for large ones",
     "core_rows": "As many cores for small inputs as for large ones",
@@ -30,15 +33,21 @@ _NEUTRAL = {
 def set_to(knob: Knob, before: KnobValue, value: KnobValue) -> str:
     """What it means that a knob goes from one value to another, without a full stop."""
     where, _, place = knob.name.partition(".")
-    if knob.kind not in _WORDS:
-        which = f"{where} at its place {int(place) + 1}" if place.isdigit() else knob.name
+    if knob.kind not in WORDS:
+        which = f"{where} (place {int(place) + 1})" if place.isdigit() else knob.name
         return f"{which} is {value} instead of {before}"
-    was = "" if before == knob.neutral else f", before {before}"
-    said = _NEUTRAL if value == knob.neutral else _WORDS
+    was = "" if before == knob.neutral else f", {before} before"
+    said = NEUTRAL if value == knob.neutral else WORDS
     text = said[knob.kind].format(value=value)
     if ".output" in knob.name:
         text = text.replace("elements", "elements of the output", 1)
     return f"{text} ({where}{was})"
+
+
+def limit(kind: str, value: KnobValue) -> str:
+    """A limit in words, within a sentence: 'at most 8 cores'. Raises KeyError for other knobs."""
+    words = WORDS[kind].format(value=value)
+    return words[:1].lower() + words[1:]
 
 
 def moved(template: TilingTemplate, values: Mapping[str, KnobValue]) -> str:
@@ -77,7 +86,7 @@ def move_id(knob: Knob, before: KnobValue, value: KnobValue) -> str:
 
     A number that only this operator's tiling has counts by its direction.
     """
-    if knob.kind in _WORDS:
+    if knob.kind in WORDS:
         return f"{TILING}{knob.kind}.{'none' if value == knob.neutral else value}"
     return f"{TILING}{knob.decides}.{'larger' if value > before else 'smaller'}"
 
@@ -85,6 +94,6 @@ def move_id(knob: Knob, before: KnobValue, value: KnobValue) -> str:
 def move_title(move: str) -> str:
     """What a `move_id` means in words; '' when it is none."""
     what, _, value = move.removeprefix(TILING).rpartition(".")
-    if what in _WORDS:
-        return _NEUTRAL[what] if value == "none" else _WORDS[what].format(value=value)
+    if what in WORDS:
+        return NEUTRAL[what] if value == "none" else WORDS[what].format(value=value)
     return f"A {value} number for {_DECIDED[what]}" if what in _DECIDED else ""

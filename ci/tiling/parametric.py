@@ -19,7 +19,7 @@ from ci.model.objective import worth
 from ci.model.trial import Outcome, Trial
 from ci.tiling.core_counts import core_counts
 from ci.tiling.core_knobs import NO_CAP
-from ci.tiling.knob_words import move_id, set_to
+from ci.tiling.knob_words import limit, move_id, set_to
 from ci.tiling.template import Knob, KnobValue, TilingTemplate
 
 FAILED_FACTOR = 4.0
@@ -123,8 +123,8 @@ def knob_moves(
     moves.sort(key=lambda m: (m[2] in late, places.get(m[2], len(places))))
     for knob, value, move in moves:
         gone = _replaced(template, knob, value)
-        instead = "".join(f", instead of {k.name.partition('.')[2]} {now[k.name]}" for k in gone)
-        why = f"{set_to(knob, now[knob.name], value)}{instead}. {knob.why}"
+        was = "".join(f" Before: {limit(k.kind, now[k.name])}." for k in gone)
+        why = f"{set_to(knob, now[knob.name], value)}.{was} {knob.why}"
         yield now | {k.name: NO_CAP for k in gone} | {knob.name: value}, why, move
 
 

@@ -48,7 +48,7 @@ class Knob(Frozen):
     neutral: KnobValue | None = Field(
         default=None, description="The value for which nothing is added: no cap, all of UB."
     )
-    neutral_text: str = Field(default="", description="What stands there for the neutral value.")
+    neutral_text: str = Field(default="", description="Text in its place for the neutral value.")
     file: str
     start: int = Field(description="Place in the text that was read: first index.")
     end: int = Field(description="One past the last index; equal to `start` for an insertion.")

@@ -40,10 +40,12 @@ def misfit(lesson: _Told, diff: str) -> str:
     inside = identifiers(diff)
     titled = sorted(calls_named(lesson.title) - inside)
     if titled:
-        return f"The title names {', '.join(titled)}, of which the diff holds nothing."
+        return f"The title names {', '.join(titled)}, but the diff contains no such call."
     described = calls_named(lesson.description)
     if described and not described & inside:
-        return f"The description names {', '.join(sorted(described))}; none stands in the diff."
+        return (
+            f"The description names {', '.join(sorted(described))}; the diff contains none of them."
+        )
     return ""
 
 

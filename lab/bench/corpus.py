@@ -52,7 +52,7 @@ def read_corpus(path: Path | None) -> list[Entry]:
         for number, attack in enumerate(file.read(RootModel[list[Attack]]).root):
             entry = Entry(attack, file, number)
             if attack.id in found:
-                raise entry.wrong(f"stands in {found[attack.id].file.name} already", "id")
+                raise entry.wrong(f"is in {found[attack.id].file.name}, too", "id")
             found[attack.id] = entry
     if not found:
         raise InputError(f"{top} holds no candidate.")

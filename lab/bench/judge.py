@@ -18,9 +18,9 @@ from typing import Final
 from ci.backend import make_backend
 from ci.backend.base import Backend
 from ci.judge.base import Judge
-from ci.judge.baseline import SLOWER
 from ci.judge.evaluate import Evaluator
 from ci.judge.gate_subject import Subject
+from ci.model.comparison import SLOWER
 from ci.model.errors import InputError, TrialFailure
 from ci.model.operator import Operator
 from ci.model.result import Result, Verification

@@ -43,7 +43,7 @@ _LIMITS = Limits(seconds=600, memory_bytes=16 << 30, file_bytes=4 << 30, process
 
 # What the chip tells a tiling; an operator's host program reads it from each request.
 _FACTS = """#include "runtime/runtime.h"
-static const bool told = (host::current_platform().facts = {{
+static const bool set = (host::current_platform().facts = {{
 {facts}}}, true);
 """
 

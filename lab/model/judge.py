@@ -65,7 +65,9 @@ class SourceEdit(Frozen):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     file: str = Field(min_length=1, description="End of the file's path.")
-    old: str | None = Field(description="Text that stands there once; null: `new` is all of it.")
+    old: str | None = Field(
+        description="Text that the file has once; null: `new` is the whole file."
+    )
     new: str
 
 

@@ -92,7 +92,7 @@ class SanitizerBench(Frozen):
 
     mutants: tuple[Mutant, ...]
     unusable: tuple[str, ...] = Field(
-        default=(), description="Operators that do not pass as they stand, with the reason."
+        default=(), description="Operators that fail unchanged, with the reason."
     )
 
     def count(self, verdict: Verdict, fault: Kind | None = None) -> int:

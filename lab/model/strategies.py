@@ -143,8 +143,8 @@ class Row(Frozen):
     high: float
     fast: dict[str, float] = Field(description="Share of runs with a speedup above each p.")
     floor_before: float | None = Field(
-        description="Mean over operators of floor / time as they stand; None if not known, and for"
-        " a smaller budget that another run's beginning answers for."
+        description="Mean over the unchanged operators of floor / time; None if not known, and for"
+        " a smaller budget that is read off the beginning of another run."
     )
     floor_after: float | None
     curve: tuple[float, ...] = Field(
@@ -193,7 +193,7 @@ class StrategyBench(Frozen):
     versus: tuple[Versus, ...]
     left_out: tuple[LeftOut, ...] = ()
     unfinished: tuple[str, ...] = Field(
-        default=(), description="Operators of which some arm has no run yet."
+        default=(), description="Operators that some arm has not run yet."
     )
 
     @property

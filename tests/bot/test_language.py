@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -19,6 +20,7 @@ from bot.repository.language import checkout_language, readme_language
 from bot.server.merge_request import body
 from bot.server.refused import Kind
 from ci.model.trial import Candidate, Outcome
+from ci.tiling.knob_words import NEUTRAL, WORDS
 from rules.constants import constant_words
 from rules.load import load_motifs, load_taxonomy
 from tests.bot.make import result
@@ -50,6 +52,17 @@ def messages() -> set[str]:
     return literal | {*stages, *VERDICT_WORDS.values()} | outcomes | states
 
 
+def reasons(folder: Path) -> Iterator[str]:
+    """Every reason that the code gives a knob; X for a value in it."""
+    for file in folder.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            match node:
+                case ast.keyword(arg="why", value=ast.Constant(str(text))):
+                    yield text
+                case ast.keyword(arg="why", value=ast.JoinedStr(parts)):
+                    yield "".join(p.value if isinstance(p, ast.Constant) else "X" for p in parts)
+
+
 def test_no_message_is_missing() -> None:
     assert not messages() - catalogue("zh").keys()
 
@@ -62,7 +75,15 @@ def test_motifs_bottlenecks_and_constants_have_a_translation() -> None:
     known = sentence_catalogue("zh").keys()
     assert not {motif.title for motif in load_motifs()} - known
     assert not {one.words for one in load_taxonomy().values()} - known
+    assert not {motif.why for motif in load_motifs()} - known
     assert not {words.replace("{}", "{value}") for words in constant_words().values()} - known
+
+
+def test_what_a_tiling_step_does_and_why_has_a_translation() -> None:
+    known = sentence_catalogue("zh").keys()
+    assert not {f"{words} ({{place}})." for words in (*WORDS.values(), *NEUTRAL.values())} - known
+    with language("zh"):
+        assert [why for why in reasons(TOP / "ci" / "tiling") if local(why) == why] == []
 
 
 @pytest.mark.parametrize("texts", [catalogue, sentence_catalogue])

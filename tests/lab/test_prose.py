@@ -32,11 +32,11 @@ def test_code_and_other_uses_of_the_words_are_let_pass(text: str) -> None:
     assert not rules_against("docs/page.md", text)
 
 
-def test_only_docstrings_of_python_are_read_and_begin_with_a_sentence() -> None:
-    source = 'told = 1\n\n\ndef f():\n    """Of the inputs."""\n    return "anew"\n'
-    (found,) = findings("a.py", source, RULES)
-    assert (found.rule, found.line) == ("Docstring", 5)
-    assert not rules_against("a.py", source.replace("Of the inputs.", "Return the inputs."))
+def test_docstrings_and_texts_of_python_are_read_and_docstrings_begin_with_a_sentence() -> None:
+    source = 'told = 1\ndef f():\n    """Of the inputs."""\n    return "anew", f"{1} is told."\n'
+    found = {(one.rule, one.line) for one in findings("a.py", source, RULES)}
+    assert found == {("Docstring", 3), ("Banned", 4)}
+    assert not rules_against("a.py", 'def f():\n    """Return the inputs."""\n    "anew"\n')
 
 
 def test_docs_templates_and_rules_are_checked() -> None:

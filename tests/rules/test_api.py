@@ -111,7 +111,7 @@ def test_of_a_call_that_is_not_in_the_table_the_first_argument_is_written() -> N
             "[changes dst, reads src0",
             r"line \d+: families.binary.*'changes dst' is not",
         ),
-        ("names: [Sort]", "names: [Sort, Add]", "Add stands there twice"),
+        ("names: [Sort]", "names: [Sort, Add]", "Add is named twice"),
         ("pipes: [FIX]", "pipes: [FIXPIPE]", r"line \d+: families.cube_store.pipes"),
         (
             "elementwise: true",

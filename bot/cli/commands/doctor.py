@@ -48,7 +48,7 @@ def doctor(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
             mark = {"found": "ok     ", "missing": "MISSING", "absent": "absent "}[check.state]
             say(f"{mark}  {check.name}: {check.finding}")
             if check.mend:
-                say(f"         mend: {check.mend}")
+                say(f"         fix: {check.mend}")
         say()
         for sentence in report.follows:
             say(sentence)

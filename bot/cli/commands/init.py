@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,14 @@ def _tell(found: Setup, *, dry_run: bool) -> None:
         f" {len(found.operators)} operators, {ready} with a workload."
     )
     _tell_reading(found.reading)
+    folders = Counter(Path(place).parent.as_posix() for place in found.watched)
+    which = ", ".join(
+        f"{visible(place, 80)}/* ({count})" for place, count in sorted(folders.items())
+    )
+    say(
+        f"  The bot optimizes {len(found.watched)} when they change{': ' if which else ''}{which}."
+        f" One event starts at most {found.per_event} searches; the others wait for the next."
+    )
     for file in found.files:
         would = "would be " if dry_run and file.state in ("new", "changed") else ""
         say(f"  {file.path}: {would}{_STATES[file.state]}")

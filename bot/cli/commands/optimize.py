@@ -80,9 +80,10 @@ class OptimizeOptions(Frozen):
 def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -> None:
     """Search for a faster OPERATOR and write a verified patch with its report.
 
-    OPERATOR is the folder that holds op_host and op_kernel. The run writes best.patch, report.md,
-    report.html, result.json and trials.sqlite. Ends with 1 when the operator itself does not pass
-    its workload, or when a model became unavailable before anything better was found.
+    OPERATOR is the folder that holds op_host and op_kernel. Without a workload, one is derived
+    first. The run writes best.patch, report.md, report.html, result.json and trials.sqlite. Ends
+    with 1 when the operator itself does not pass its workload, or when a model became unavailable
+    before anything better was found.
     """
     setup = build(EvaluationSetup, given)
     settings = build(OptimizeSettings, given)

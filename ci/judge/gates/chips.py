@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ci.backend.sim import SimulatorBackend
-from ci.judge.baseline import SLOWER
 from ci.judge.gate_subject import Subject
 from ci.judge.gates.base import Gate
 from ci.judge.varied.lengths import Larger
+from ci.model.comparison import SLOWER
 from ci.model.errors import InputError, TrialFailure
 from ci.model.trial import Outcome, Place
 from rules.devices import Device, device_names, load_device

@@ -77,11 +77,11 @@ class DecisionsGate(Gate):
             return None
         first = now.seen[undecided[0]]
         why = " within the cost of a check" if undecided[0] in driver.costly else ""
-        named = "; ".join(_said(now.seen[k]) for k in undecided[:MOST_NAMED])
+        named = ", ".join(_said(now.seen[k]) for k in undecided[:MOST_NAMED])
         return self.refuse(
             Outcome.REJECTED,
-            f"{len(undecided)} of {len(mine)} new decisions have only been seen to go one way, and "
-            f"no case was found that takes the other{why}: {named}.",
+            f"New branches that were taken one way only: {len(undecided)} of {len(mine)}. No case "
+            f"was found that takes the other way{why}: {named}.",
             place=Place(file=first.file, line=first.line),
             evidence="unverified code",
         )
@@ -94,7 +94,7 @@ class DecisionsGate(Gate):
         cause = failure.refusal
         return self.refuse(
             failure.outcome,
-            "On a case that takes one of its decisions the other way it fails "
+            "It fails on a case that takes a new branch the other way "
             f"({failure.outcome.value}): {cause.sentence}",
             place=cause.place,
             evidence=cause.evidence,
@@ -108,4 +108,4 @@ def _cases(subject: Subject) -> list[WorkloadCase]:
 
 def _said(one: Decision) -> str:
     pair = one.below or one.above or (one.same, one.same)
-    return f"{one.file}:{one.line} ({pair[0]:.10g} with {pair[1]:.10g})"
+    return f"{one.file}:{one.line} (compares {pair[0]:.10g} with {pair[1]:.10g})"

@@ -108,8 +108,8 @@ def _difference(question: Question, before: HostAnswer, now: HostAnswer) -> str:
         ours, theirs = _inferred(now.inference), _inferred(before.inference)
         if ours != theirs:
             return (
-                f"For {question.label} its inference gives {ours}, that of the operator as it "
-                f"stands {theirs}."
+                f"For {question.label} its inference gives {ours}, that of the original operator "
+                f"{theirs}."
             )
     if before.tiling is not None and before.steady and question.runs:
         ours, theirs = _ending(now.tiling), _ending(before.tiling)

@@ -6,10 +6,10 @@ more on them than the unmodified one.
 
 from __future__ import annotations
 
-from ci.judge.baseline import SLOWER
 from ci.judge.gate_subject import Subject
 from ci.judge.gates.base import Gate
 from ci.judge.gates.more_seeds import seeds_of
+from ci.model.comparison import SLOWER
 from ci.model.errors import TrialFailure
 from ci.model.trial import Outcome, Place
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ci.judge.baseline import SLOWER
 from ci.judge.gate_subject import Subject
 from ci.judge.gates.base import Gate
 from ci.judge.launch_record import Launched, new_warning
 from ci.judge.varied_sweep import Tier, sweep
+from ci.model.comparison import SLOWER
 from ci.model.errors import TrialFailure
 from ci.model.trial import Outcome, Place
 

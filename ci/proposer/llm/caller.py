@@ -68,7 +68,7 @@ class Caller:
             unknown = [m.model for m, price in self._prices.items() if price is None]
             if unknown:
                 raise InputError(
-                    f"--max-cost needs the price of {unknown[0]}: give `price:` beside it in the "
+                    f"--max-cost needs the price of {unknown[0]}: give its `price:` in the "
                     "models file, or use --max-tokens."
                 )
         self.calls = Calls(run.calls)

@@ -217,7 +217,7 @@ def _search(text: str, file: str, edit: Edit, number: int) -> str:
         if len(places) > 1:
             where = ", ".join(str(i + 1) for i in places[:5])
             raise BadAnswer(
-                f"The lines that edit {number} searches for stand in {file} {len(places)} times "
+                f"The lines that edit {number} searches for are in {file} {len(places)} times "
                 f"(lines {where}); give more lines around them, so that one place is meant."
             )
     piece = wanted.strip("\n")  # a part of a line
@@ -225,7 +225,7 @@ def _search(text: str, file: str, edit: Edit, number: int) -> str:
         return text.replace(piece, edit.replace.strip("\n"), 1)
     if text.count(piece) > 1:
         raise BadAnswer(
-            f"What edit {number} searches for stands in {file} {text.count(piece)} times; "
+            f"What edit {number} searches for is in {file} {text.count(piece)} times; "
             "give the whole lines around it, so that one place is meant."
         )
     raise BadAnswer(

@@ -67,13 +67,13 @@ def card(device: str, chip: Device | None, measured: Measurement | None = None) 
         f"Scalar unit: a load from UB (GetValue) {chip.number('scalar.ub_load'):.0f} cycles and a "
         f"wait for the pipe that writes it, from global memory "
         f"{chip.number('scalar.gm_miss'):.0f}; SyncAll "
-        f"{chip.number('sync.all_cycles'):.0f} cycles; flags and barriers about 1 beside the wait.",
+        f"{chip.number('sync.all_cycles'):.0f} cycles; flags and barriers about 1 and the wait.",
     ]
     if measured is not None:
         peak = max((c.pipes.ub_peak_bytes for c in measured.cases), default=0)
         if peak:
             lines.append(
-                f"UB in use by the operator as it stands: at most {peak} bytes, "
+                f"UB in use by the original operator: at most {peak} bytes, "
                 f"{max(0, ub - peak)} are free."
             )
     return "\n".join(lines)

@@ -45,10 +45,12 @@ class Price(Frozen):
 
     input: float = Field(ge=0, description="Prompt tokens.")
     cached_input: float | None = Field(
-        default=None, ge=0, description="Those from the provider's cache; `input` when not given."
+        default=None,
+        ge=0,
+        description="Prompt tokens read from the provider's cache; default: `input`.",
     )
     output: float = Field(default=0.0, ge=0, description="Answer tokens.")
-    currency: str = Field(default="USD", description="One for all models of a file.")
+    currency: str = Field(default="USD", description="Currency; the same for all models of a file.")
 
     def of(self, fresh: int, cached: int, output: int) -> float:
         """Money for so many tokens."""
@@ -64,24 +66,27 @@ class ModelSettings(Frozen):
     key: str = Field(
         default=KEY_VARIABLE,
         pattern=r"^[A-Za-z_]\w*$",
-        description="Environment variable that holds the key; an endpoint may need none.",
+        description="Environment variable that holds the key; unset for an endpoint without keys.",
     )
     temperature: float | None = Field(
-        default=0.2, ge=0, le=2, description="null leaves it to the endpoint."
+        default=0.2, ge=0, le=2, description="Sampling temperature; null: the endpoint decides."
     )
     max_tokens: int = Field(default=8192, ge=16, description="Longest answer, in tokens.")
-    timeout: float = Field(default=300.0, gt=0, description="Longest answer, in s, stream and all.")
-    stream: bool = Field(default=True, description="Have answers sent as they are written.")
+    timeout: float = Field(
+        default=300.0, gt=0, description="Longest time for one whole answer, in s."
+    )
+    stream: bool = Field(default=True, description="Receive an answer while it is written.")
     structured: Literal["auto", "json_schema", "json_object", "text"] = Field(
         default="auto",
-        description="What the endpoint can be held to; auto tries in this order and remembers.",
+        description="Form of answers: json_schema, json_object or text. auto tries them in this"
+        " order and keeps the first that the endpoint takes.",
     )
-    attempts: int = Field(default=5, ge=1, description="Requests for one answer before giving up.")
+    attempts: int = Field(default=5, ge=1, description="Most requests for one answer.")
     backoff: float = Field(
         default=1.0, ge=0, description="First wait between attempts, in s; doubles up to 60 s."
     )
     price: Price | None = Field(
-        default=None, description="Money for each million tokens; overrides rules/prices.yml."
+        default=None, description="Price of a million tokens; overrides rules/prices.yml."
     )
 
     @model_validator(mode="before")

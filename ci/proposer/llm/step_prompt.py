@@ -34,7 +34,7 @@ TASKS: Final = {
     "either, whatever the worst case asks for.",
 }
 MAY_CHANGE: Final = (
-    "Of the host tiling only what stands between the EVOLVE-BLOCK markers may change (marker lines "
+    "Of the host tiling only the text between the EVOLVE-BLOCK markers may change (marker lines "
     "are no part of the file); of the kernel everything."
 )
 NO_HOST: Final = "The host tiling is shared with other operators and stays as it is."

@@ -29,7 +29,7 @@ DIFF: Final = 2400
 
 def told(trial: Trial, best: Trial, history: Sequence[Trial]) -> str:
     """A trial in a line or two: what it changed, what that gave, and what became of it."""
-    what = trial.candidate.rationale or "the operator as it stands"
+    what = trial.candidate.rationale or "the original operator"
     parent = _parent(trial, history)
     source = f" of trial {parent.number}" if parent is not None and parent is not trial else ""
     head = f"trial {trial.number}, {trial.candidate.stage}{source}: {what[:400]}"

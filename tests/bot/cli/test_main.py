@@ -264,13 +264,25 @@ def test_a_slip_of_the_pen_is_answered_with_what_was_meant(
     assert meant in " ".join(capsys.readouterr().err.split())
 
 
-@pytest.mark.parametrize("place", ["/proc/x", "/dev/null/x"])
-def test_a_place_that_cannot_be_written_is_no_defect(
-    capsys: pytest.CaptureFixture[str], place: str
+def test_an_operator_is_found_by_its_name_in_the_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    operator(tmp_path)
+    monkeypatch.chdir(tmp_path / "ops")
+    assert run(["evaluate", "gone/bias_ad"]) == 2
+    assert "Did you mean src/math/bias_add?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [("/proc/x", "no file can be written in /proc"), ("/dev/null/x", "cannot be used")],
+)
+def test_a_place_that_cannot_be_written_is_refused_before_any_work(
+    capsys: pytest.CaptureFixture[str], place: str, why: str
 ) -> None:
     assert run(["optimize", str(OPERATOR), "--out", place]) == 2
     said = capsys.readouterr().err
-    assert place in said and "cannot be used" in said and "defect" not in said
+    assert place in said and why in said and "defect" not in said
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -127,6 +127,7 @@ def test_what_is_left_is_named_as_the_forge_names_it(
     assert all(name in left for name in names)
     assert "1 operators have no workload" in left and "src/math/shift" in left
     assert "git push origin HEAD:master" in left
+    assert "Now it is ascendopt <ascendopt@localhost>." in left
 
 
 def test_it_ends_with_what_the_bot_would_have_done(
@@ -323,3 +324,6 @@ def test_it_says_which_operators_can_be_read_and_for_which_chip(
     assert set(found.unread) == {"src/math/unreadable"}
     assert "src/math/unreadable: No op definition in" in said
     assert "`ascendopt census .` says how far each of them gets." in said
+    assert (
+        "The bot optimizes 2 when they change: src/math/* (2). One event starts at most 5" in said
+    )

@@ -125,7 +125,7 @@ def test_nothing_of_this_project_can_be_imported(tmp_path: Path, level: Level) -
         ("while True: pass", "was stopped after"),
         ("import numpy as np\n    return np.zeros(1 << 36, np.int8)", "MemoryError"),
         ("print('noise')\n    raise ValueError('a' * 5000)", "ValueError: a{100,1000}"),
-        ("return [[x]]", "gave an answer that is none"),
+        ("return [[x]]", "gave a malformed answer"),
         ("return None", "returned for case 'c' a NoneType, not an array of numbers"),
     ],
 )  # fmt: skip

@@ -36,11 +36,11 @@ def test_a_limit_that_is_taken_back_is_said_with_what_it_was(tmp_path: Path) -> 
     operator = write(tmp_path)
     files = synthesize(operator, "910B4").changes({"coreNum.work": 1024})
     template = synthesize(operator, "910B4", files=files)
-    back = "As many cores for small inputs as for large ones (coreNum, before 1024)."
+    back = "As many cores for small inputs as for large ones (coreNum, 1024 before)."
     assert moved(template, {"coreNum.work": 0}) == back
 
 
 def test_a_number_that_stands_in_several_places_is_said_by_its_place(tmp_path: Path) -> None:
     knob = next(k for k in synthesize(write(tmp_path), "910B4").knobs if k.name == "ubParts")
     second = knob.model_copy(update={"name": "ubParts.1"})
-    assert set_to(second, 6, 12) == "ubParts at its place 2 is 12 instead of 6"
+    assert set_to(second, 6, 12) == "ubParts (place 2) is 12 instead of 6"

@@ -86,7 +86,7 @@ def test_a_limit_on_the_cores_takes_the_place_of_another_one(
         8192,
         "tiling.core_work.8192",
     )
-    assert "instead of root 4096" in why
+    assert "Before: at most √(elements / 4096) cores." in why
     others = [values for values, _, id in moves if not id.startswith("tiling.core_")]
     assert others and all(values["coreNum.root"] == 4096 for values in others)
 

@@ -48,7 +48,7 @@ def test_a_bad_corpus_is_one_sentence_with_its_line(
 
 
 def test_an_id_stands_for_one_candidate(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"line 10: \[1\]\.id: x1 stands in .* already"):
+    with pytest.raises(InputError, match=r"line 10: \[1\]\.id: x1 is in .* too"):
         read_corpus(written(tmp_path, {}, {}))
 
 
