@@ -51,7 +51,13 @@ def own_sources(
     `named` are sources that its build lists. A source without a sign of such work belongs to them
     when it implements a header that they include.
     """
-    own = {p: t for p, t in host.items() if not _RUNTIME_INCLUDE.search(t)}
+    runtime = {Path(p).name for p, t in host.items() if _RUNTIME_INCLUDE.search(t)}
+    own = {
+        p: t
+        for p, t in host.items()
+        if not _RUNTIME_INCLUDE.search(t)
+        and (_HOST_WORK.search(t) or p.endswith(layout.HEADERS) or not _includes(t, runtime))
+    }
     work = {
         p: t
         for p, t in own.items()
@@ -70,6 +76,11 @@ def own_sources(
         if not more:
             return _for_this_chip({p: t for p, t in own.items() if p in work}, chips)
         work |= more
+
+
+def _includes(text: str, names: set[str]) -> bool:
+    """Whether a source includes a header of one of the names."""
+    return any(Path(name).name in names for name in layout.included(text))
 
 
 def _implements(path: str, text: str) -> bool:

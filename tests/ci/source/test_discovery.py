@@ -363,3 +363,12 @@ def test_what_shows_how_to_call_an_operator_is_none(tmp_path: Path) -> None:
     root = write_operator(tmp_path)
     write_operator(root / "examples")
     assert operator_folders(root.parent) == [root]
+
+
+def test_a_source_whose_own_header_calls_the_runtime_is_not_of_the_host_side(
+    tmp_path: Path,
+) -> None:
+    root = write_operator(tmp_path, cmake="target_sources(opapi PRIVATE op_host/api.cpp)")
+    (root / "op_host" / "api.h").write_text('#include "aclnn/aclnn_base.h"\n')
+    (root / "op_host" / "api.cpp").write_text('#include "api.h"\nint call() { return 1; }\n')
+    assert load_operator(root).host_sources == ("op_host/scale_mask.cpp",)
