@@ -213,9 +213,9 @@ def _run(
     timeline: Path | None = None,
     states: Ensemble | None = None,
 ) -> CaseRun:
-    with booked("verify"):
-        reference = references.of(case, seed)
     try:
+        with booked("verify"):
+            reference = references.of(case, seed)
         outputs = empty_like(reference.outputs)
         return build.run(
             case, reference.inputs, outputs, seed=seed, timeline=timeline, ensemble=states

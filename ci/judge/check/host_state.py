@@ -16,10 +16,10 @@ from ci.host.tiling_request import HostRequest, host_request, platform_facts
 from ci.judge.check.findings import Findings
 from ci.judge.check.host_crashes import crashes
 from ci.judge.gate_subject import Standard
-from ci.judge.reference import Reference
+from ci.judge.reference import Reference, declared_outputs
 from ci.model.columns import output_dtypes
 from ci.model.dtypes import BY_NAME
-from ci.model.errors import TrialFailure
+from ci.model.errors import InputError, TrialFailure
 from ci.model.launch import Tensors, arrays
 from ci.model.operator import Operator
 from ci.model.trial import Place
@@ -46,8 +46,9 @@ def ask_again(
         return
     facts, read = platform_facts(build.device), build.value_inputs
     references, operator = standard.references, standard.operator
-    right = [(case, references.of(case, seed)) for case in own]
-    right += [(case, known) for case in varied if (known := references.known(case, seed))]
+    # Where there is none, the launch that would have made it failed, a finding of its own.
+    right = [(case, known) for case in (*own, *varied) if (known := references.known(case, seed))]
+    ours = sum(case in own for case, _ in right)
     asked = [
         (case.name, host_request(operator, case, facts, one.inputs, one.outputs, read=read))
         for case, one in right
@@ -71,7 +72,7 @@ def ask_again(
             f"The {name} has {dtypes} dtypes and {formats} formats, other tensors have another"
             " number: which of them belong together is not defined.",
         )
-    crashes(build, operator, asked[: len(own)], asked[len(own) :], findings)
+    crashes(build, operator, asked[:ours], asked[ours:], findings)
 
 
 def _uneven(columns: Mapping[str, tuple[int, int]]) -> str | None:
@@ -97,6 +98,24 @@ def remembers(build: TiledBuild, asked: Mapping[str, HostRequest], findings: Fin
                 " cases, in the same process: it keeps something between calls.",
             )
             return
+
+
+def as_inferred(standard: Standard, case: WorkloadCase) -> bool:
+    """Whether the declared outputs of a case have as many elements as InferShape gives them; True
+    where it gives none."""
+    build, operator = standard.references.unmodified, standard.operator
+    if not isinstance(build, TiledBuild):
+        return True
+    try:
+        outputs = declared_outputs(operator, case)
+        request = host_request(operator, case, platform_facts(build.device))
+        told = build.host.answers([request])[0].inference
+    except (InputError, TrialFailure):
+        return True
+    if told is None or told.shapes != "ok":
+        return True
+    said = _contradictions(operator, case, outputs, told)
+    return all(function != "InferShape" for function, _ in said)
 
 
 def _contradictions(

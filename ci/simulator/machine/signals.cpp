@@ -226,7 +226,7 @@ void ffts_cross_core_sync(pipe_t pipe, uint64_t config) {
         fail(Outcome::LAUNCH_ERROR, site, nullptr,
              "ffts_cross_core_sync in mode %d: a %s core has no such group of cores.", mode,
              cube ? "cube" : "vector");
-    if (mode == 0) require_resident("ffts_cross_core_sync in mode 0", site);
+    if (mode == 0) require_resident("CrossCoreSetFlag of mode 0", site);
     const int block = mode == 0 ? NO_BLOCK : current->block;
     const bool receivers_cube = mode == 2 ? !cube : cube;
     // Cores are executed one after another: this one may be ahead of what the clock would let it

@@ -685,3 +685,19 @@ def test_blocks_that_wait_for_all_others_must_start_together_and_fit_the_cores(
     (apart,), (many,) = found(wrong, "schedule_mode"), found(wrong, "many_blocks")
     assert apart.place.source == many.place.source == place
     assert not checked(write_operator(tmp_path / "right", body, golden=golden, blocks=2)).fails
+
+
+def test_a_varied_case_without_golden_function_has_the_outputs_that_inference_gives(
+    tmp_path: Path,
+) -> None:
+    body = LOAD + STORE.replace("a, n)", "a, n / 2)")
+    folder = write_operator(tmp_path / "half", body, golden="x", output=(512,))
+    host, workload = folder / "op_host/small.cpp", folder / "workload.yaml"
+    infer = """this->SetInferShape([](gert::InferShapeContext* context) {
+            *context->GetOutputShape(0) = gert::Shape({context->GetInputShape(0)->GetDim(0) / 2});
+            return ge::GRAPH_SUCCESS;
+        });
+        this->AICore().SetTiling"""
+    host.write_text(host.read_text().replace("this->AICore().SetTiling", infer))
+    workload.write_text(workload.read_text().replace("golden: golden.py:small\n", ""))
+    assert not found(checked(folder, varied=3), "memory_error")
