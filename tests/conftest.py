@@ -25,6 +25,9 @@ settings.load_profile("any")
 
 def pytest_configure(config: pytest.Config) -> None:
     os.environ |= {"GIT_CONFIG_GLOBAL": str(GIT), "GIT_CONFIG_NOSYSTEM": "1"}
+    # The servers of the tests are on loopback, where no proxy of the machine leads.
+    direct = ",".join(filter(None, (os.environ.get("no_proxy"), "127.0.0.1", "localhost")))
+    os.environ |= {"no_proxy": direct, "NO_PROXY": direct}
 
 
 def pytest_xdist_auto_num_workers() -> int:
