@@ -35,10 +35,11 @@ _HARMLESS: Final = re.compile(
 
 _OF_ALL: Final = ("objects", "refs", "packed-refs", "reftable", "shallow")
 """What all work trees of a repository share."""
-_OF_ONE: Final = ("index", "FETCH_HEAD", "ORIG_HEAD")
+_OF_ONE: Final = ("index", "FETCH_HEAD", "ORIG_HEAD", "info/sparse-checkout")
 _READ_S: Final = 30
 _MOST_ENTRIES: Final = 20_000
 """Folders and links that are looked at: a repository has a few hundred."""
+_MOST_BORROWED: Final = 100
 
 
 class Place(NamedTuple):
@@ -102,16 +103,13 @@ def _view(place: Place) -> Path:
     name = sha256(f"{place.own}\0{place.shared}".encode(errors="surrogateescape")).hexdigest()[:16]
     folder = Path(_views().name) / name
     if not folder.is_dir():
-        _refuse_pipes([source / one for names, source in _linked(place) for one in names])
+        linked = _linked(place)
+        _refuse_pipes([*linked.values(), *_borrowed(place.shared / "objects")])
         folder.parent.mkdir(mode=0o700, exist_ok=True)  # somebody may have tidied up
         made = Path(tempfile.mkdtemp(dir=folder.parent))
-        for names, source in _linked(place):
-            for one in names:
-                (made / one).symlink_to(source / one)
-        for part in place.own.glob("sharedindex.*"):
-            (made / part.name).symlink_to(part)
         (made / "info").mkdir()
-        (made / "info" / "sparse-checkout").symlink_to(place.own / "info" / "sparse-checkout")
+        for one, target in linked.items():
+            (made / one).symlink_to(target)
         try:
             made.rename(folder)
         except OSError:
@@ -121,9 +119,23 @@ def _view(place: Place) -> Path:
     return folder
 
 
-def _linked(place: Place) -> tuple[tuple[tuple[str, ...], Path], ...]:
-    """Names of what our folder leads on to, and where it is."""
-    return (_OF_ALL, place.shared), (_OF_ONE, place.own)
+def _linked(place: Place) -> dict[str, Path]:
+    """What our folder leads on to, by the path that it has there."""
+    shared = {one: place.shared / one for one in _OF_ALL}
+    own = (*_OF_ONE, *(part.name for part in place.own.glob("sharedindex.*")))
+    return {**shared, **{one: place.own / one for one in own}}
+
+
+def _borrowed(objects: Path) -> list[Path]:
+    """The folders of commits that a repository borrows, and those that they borrow."""
+    found = [objects]
+    for near in found:  # which grows meanwhile
+        listed = near / "info" / "alternates"
+        if len(found) > _MOST_BORROWED or not listed.is_file():
+            continue
+        named = dict.fromkeys((near / line).resolve() for line in _text(listed).splitlines())
+        found += [one for one in named if one not in found]
+    return found[1:]
 
 
 def _refuse_pipes(places: list[Path]) -> None:

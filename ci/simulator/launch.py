@@ -38,6 +38,9 @@ HOT_LINES = 12
 KEPT = "kept"
 """The machine's word for a variable that outlives the launch; of those of the headers, too."""
 
+MEETS = "meets"
+"""The machine's word for a place where all blocks of a launch wait for each other."""
+
 REPORT_BYTES = 8 << 20
 """A larger report is not one of the machine's."""
 

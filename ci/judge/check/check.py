@@ -17,7 +17,7 @@ from ci.backend.sim import SimulatorBackend, SimulatorBuild
 from ci.host.tiling_request import HostRequest, host_request, platform_facts
 from ci.judge.check.findings import Findings
 from ci.judge.check.host_state import as_inferred, ask_again, left_unset, remembers
-from ci.judge.check.meetings import MEETS, Meetings
+from ci.judge.check.meetings import Meetings
 from ci.judge.gate_subject import Standard
 from ci.judge.launch_record import Launched, launch_once
 from ci.judge.varied.lengths import Empty, Lengths
@@ -27,6 +27,7 @@ from ci.model.finding import CheckReport, CheckSettings, Finding
 from ci.model.operator import Operator
 from ci.model.trial import Outcome, Place
 from ci.model.workload import WorkloadCase
+from ci.simulator.launch import MEETS
 
 Say: TypeAlias = Callable[[str], None]
 

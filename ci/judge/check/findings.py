@@ -11,13 +11,14 @@ from ci.judge.launch_record import Launched
 from ci.model.errors import TrialFailure
 from ci.model.finding import Finding, Severity
 from ci.model.trial import MachineWarning, Outcome, Place, Refusal
+from ci.simulator.launch import MEETS
 from rules.findings import finding_rule
 
 Key: TypeAlias = tuple[str, ...]
 
 _NUMBER: Final = re.compile(r"(?:0x[0-9a-f]+|\b\d+)\b")
 
-QUIET: Final = ("door", "meets")
+QUIET: Final = ("door", MEETS)
 """Kinds of warnings that say nothing of the operator by themselves."""
 
 _CAUSES: Final = (

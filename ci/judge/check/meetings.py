@@ -15,9 +15,6 @@ from ci.model.trial import MachineWarning, Place
 from ci.model.workload import WorkloadCase
 from rules.devices import device_names, load_device
 
-MEETS = "meets"
-"""The machine's word for a place where all blocks of a launch wait for each other."""
-
 
 @dataclass
 class Meetings:

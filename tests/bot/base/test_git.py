@@ -428,7 +428,9 @@ def test_a_configuration_that_git_cannot_read_is_named(tmp_path: Path) -> None:
         Git(checkout).commit("HEAD")
 
 
-@pytest.mark.parametrize("name", ["index", "packed-refs", "refs/heads/other", "objects/aa/b"])
+@pytest.mark.parametrize(
+    "name", ["index", "sharedindex.1", "info/sparse-checkout", "refs/heads/other", "objects/aa/b"]
+)
 def test_a_pipe_or_a_device_in_a_repository_is_refused_at_once(tmp_path: Path, name: str) -> None:
     place = repository(tmp_path) / ".git" / name
     place.parent.mkdir(exist_ok=True)
@@ -437,6 +439,18 @@ def test_a_pipe_or_a_device_in_a_repository_is_refused_at_once(tmp_path: Path, n
         make()
         with pytest.raises(InputError, match=f"{name} is a pipe or a device"):
             Git(tmp_path / "ops").run("status")
+
+
+def test_a_pipe_among_borrowed_commits_is_refused_at_once(tmp_path: Path) -> None:
+    checkout = repository(tmp_path)
+    pipe = tmp_path / "other" / "objects" / "aa" / "b"
+    pipe.parent.mkdir(parents=True)
+    os.mkfifo(pipe)
+    listed = checkout / ".git" / "objects" / "info" / "alternates"
+    listed.parent.mkdir(exist_ok=True)
+    listed.write_text("../../../other/objects\n")
+    with pytest.raises(InputError, match="is a pipe or a device"):
+        Git(checkout).run("status")
 
 
 def test_a_second_work_tree_and_a_submodule_are_their_own_checkouts(tmp_path: Path) -> None:
