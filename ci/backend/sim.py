@@ -254,7 +254,7 @@ class SimulatorBuild(TiledBuild):
                 flavour=self.flavour,
             )
         except TrialFailure as stopped:
-            other = amended(variant, stopped.refusal)
+            other = amended(self.operator, variant, stopped.refusal)
             if other is None:
                 raise
             self._amended[variant] = other

@@ -116,7 +116,9 @@ def host_arguments(
     `prelude` is the folder with the precompiled `host_prelude.h`, `runtime` the object files (with
     the archive of `library`, if there is one, last). Shared sources lie below `laid`.
     """
-    units = [name for name in operator.host_sources if name in texts and name.endswith(UNITS)]
+    ours = (n for n in operator.written_texts if n.startswith(f"{layout.HOST}/"))
+    sides = (*operator.host_sources, *ours)
+    units = [name for name in sides if name in texts and name.endswith(UNITS)]
     shared = operator.shared_paths
     sources = [
         str((laid or Path()) / place_below(operator, name)) if name in shared else name

@@ -17,7 +17,7 @@ from ci.model.dtypes import BY_NAME
 from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
 from ci.model.trial import Outcome, Place, Refusal
-from ci.source.cpp_text import blanked, global_functions, without_comments
+from ci.source.cpp_text import global_functions, without_comments
 from ci.source.placed import plain
 
 SYSTEM_WORKSPACE = 16 << 20
@@ -64,29 +64,14 @@ _TOOLKIT_HEADER = re.compile(
 """What a compiler misses that is a part of the toolkit's kernel headers by its folder or name: each
 of them comes with `kernel_operator.h`."""
 
+_HEADER = re.compile(r" ([\w./+-]+): No such file")
+
 _CALLED = re.compile(r"'(\w+)' was not declared in this scope; did you mean 'AscendC::\1'")
 """A name that only an argument leads to. The device's compiler finds it before `<`, too, as C++20
 does; in C++17 a template of that name has to be in sight."""
 
-_LAUNCH = re.compile(r"\b[\w:]+\s*(?:<[^<>;]*>\s*)?<<<.*?>>>\s*\([^;]*\)\s*;|<<<.*?>>>", re.DOTALL)
-_SIDE = re.compile(
-    r"(?<![\w\])])\[[ \t]*(?:aicore|host)(?:[ \t]*,[ \t]*(?:aicore|host))*[ \t]*\](?!\s*[({])"
-)
-"""No subscript, and no capture of a lambda."""
 _KEY = r"TILING_KEY_IS\s*\(\s*[\w']+\s*\)"
 _KEY_TEST = re.compile(rf"\bif(\s*\(\s*{_KEY}(?:\s*\|\|\s*{_KEY})*\s*\))")
-
-
-def without_launches(source: str) -> str:
-    """The source with launches (`name<<<…>>>(…);`) blanked to equal length: host-side launchers
-    become empty functions. Some launch a kernel of another name, which is not there."""
-    return _LAUNCH.sub(blanked, source)
-
-
-def without_attributes(source: str) -> str:
-    """The source without the attributes of the device's compiler that say for which side a function
-    is (`[aicore]`, `[host]`), blanked to equal length: what __aicore__ stands for there."""
-    return _SIDE.sub(blanked, source)
 
 
 def selecting_keys(source: str) -> str:
@@ -154,18 +139,22 @@ def _same_struct(variant: KernelVariant) -> list[str]:
     ]
 
 
-def amended(variant: KernelVariant, refusal: Refusal) -> KernelVariant | None:
+def amended(operator: Operator, variant: KernelVariant, refusal: Refusal) -> KernelVariant | None:
     """The variant with what the compiler said that it lacks or has too much of; None where no
-    amendment helps."""
-    header = _TOOLKIT_HEADER.search(refusal.sentence)
+    amendment helps.
+
+    A kernel that a program launches may have that program around it, which the device's half needs
+    no header of."""
+    missing = _HEADER if operator.written else _TOOLKIT_HEADER
+    header = missing.search(refusal.sentence)
     if header and header.group(1) not in variant.headers:
         return replace(variant, headers=(*variant.headers, header.group(1)))
     said = f"{refusal.sentence}\n{refusal.evidence}"
     called = [name for name in dict.fromkeys(_CALLED.findall(said)) if name not in variant.called]
     if called:
         return replace(variant, called=(*variant.called, *called))
-    missing = wanted(said)
-    more = tuple(name for name in missing if name not in variant.unlisted)
+    lacking = wanted(said)
+    more = tuple(name for name in lacking if name not in variant.unlisted)
     if more:
         return replace(variant, unlisted=(*variant.unlisted, *more))
     return twice_defined(variant, refusal)

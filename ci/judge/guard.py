@@ -88,7 +88,7 @@ def guard(operator: Operator, files: Mapping[str, str]) -> Refusal | None:
 
 def _check_file(operator: Operator, file: str, text: str) -> Refusal | None:
     """Place, size and characters of one changed file."""
-    if file not in operator.host_sources and file not in operator.kernel_sources:
+    if file not in operator.sources:
         shown = file if file.isprintable() and len(file) < 200 else repr(file[:200])
         return Refusal(
             sentence=(

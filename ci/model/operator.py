@@ -54,6 +54,13 @@ class SharedSource(Frozen):
     own: bool = Field(default=False, description="Whether it is this operator's alone.")
 
 
+class WrittenSource(Frozen):
+    """A source that no repository holds."""
+
+    name: str
+    text: str
+
+
 class BuildFact(Frozen):
     """One thing that holds for an operator's compilation, and who says so."""
 
@@ -127,6 +134,11 @@ class Operator(Frozen):
         description="Those of host_sources and kernel_sources that others take too, or that lie in"
         " folders of other names.",
     )
+    written: tuple[WrittenSource, ...] = Field(
+        default=(),
+        description="Sources that we write: definition, tiling and entry of a kernel that"
+        " a program launches. No candidate changes them.",
+    )
 
     @property
     def place(self) -> Path:
@@ -169,6 +181,11 @@ class Operator(Frozen):
         return (*self.host_sources, *self.kernel_sources)
 
     @property
+    def written_texts(self) -> dict[str, str]:
+        """Texts of the sources that we write, by name."""
+        return {one.name: one.text for one in self.written}
+
+    @property
     def shared_paths(self) -> dict[str, str]:
         """Paths of the shared sources from the repository's top, by name."""
         return {one.name: one.path for one in self.shared_sources}
@@ -208,14 +225,18 @@ class Operator(Frozen):
 
     def read(self, source: str) -> str:
         """Text of one of the sources, by its name."""
+        if source in self.written_texts:
+            return self.written_texts[source]
         return file_text(self.path(source), self._inside)
 
     def raw(self, source: str) -> bytes:
         """Bytes of one of the sources, by its name."""
+        if source in self.written_texts:
+            return self.written_texts[source].encode()
         return file_bytes(self.path(source), self._inside)
 
     def texts(self, files: dict[str, str] | None = None) -> dict[str, str]:
         """All own sources by relative path, overlaid with a candidate's changed `files`."""
         given, inside = files or {}, self._inside
         own = {s: given[s] if s in given else file_text(self.path(s), inside) for s in self.sources}
-        return own | given
+        return self.written_texts | own | given

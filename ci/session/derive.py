@@ -106,6 +106,16 @@ def derived_for(
     return file
 
 
+def write_frame(kernel: Path, entry: str, folder: Path) -> Path:
+    """Write the frame of a workload for a kernel that a program launches; answers where.
+
+    Raises InputError when the source has no such kernel, or a workload is there already.
+    """
+    from ci.source.launched.frame import write_frame
+
+    return write_frame(kernel, entry, folder)
+
+
 def coverage(folders: Sequence[Path]) -> list[Coverage]:
     """What `derive_workloads` left in each folder, counted; raises InputError where it did not."""
     from ci.census.run import rows_of

@@ -34,8 +34,6 @@ from ci.host.kernel_unit import (
     header_texts,
     selecting_keys,
     translation_unit,
-    without_attributes,
-    without_launches,
 )
 from ci.host.source_tree import include_arguments, lay, lay_operator, neighbours, place_of
 from ci.model import layout
@@ -51,6 +49,7 @@ from ci.simulator.checked_text import (
     host_texts,
 )
 from ci.simulator.watched_text import watched_texts
+from ci.source.device_half import device_half, without_attributes, without_launches
 from ci.source.missing_header import advice
 from ci.system.cache import BuildCache, digest, digest_tree
 from ci.system.compile_room import Compilation, CompileRooms
@@ -490,7 +489,10 @@ def kernel_texts(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]
 
     Leaving the host sources out keeps a kernel's cache entry valid when only the tiling changes.
     """
-    kernel = {f: _kernel_text(t) for f, t in texts.items() if f.startswith("op_kernel/")}
+    kernel = {f: t for f, t in texts.items() if f.startswith("op_kernel/")}
+    if operator.written:
+        kernel = {f: device_half(t) for f, t in kernel.items()}
+    kernel = {f: _kernel_text(t) for f, t in kernel.items()}
     if any("op_host" in text for text in kernel.values()):
         return {**{f: t for f, t in texts.items() if f.startswith("op_host/")}, **kernel}
     return kernel
@@ -503,8 +505,8 @@ def _kernel_text(text: str) -> str:
 
 def _named(top: Path, operator: Operator, side: str) -> list[str]:
     """Compiler arguments that name sources as the operator does, shared ones laid below `top`."""
+    if operator.laid_elsewhere:  # absolute, or the compilation's folder would come before it
+        return [f"-ffile-prefix-map={top}=/{side}", f"-idirafter{top}"]
     names = [f"-ffile-prefix-map={top}={side}"]
-    if operator.laid_elsewhere:
-        return [*names, f"-idirafter{top}"]
     # The last one that fits counts.
     return [*names, f"-ffile-prefix-map={top / place_of(operator)}=."]

@@ -28,6 +28,7 @@ from ci.source.declared import (
 )
 from ci.source.definition import find_definitions, tiling_functions
 from ci.source.host_units import neighbour_sources, own_sources
+from ci.source.launched.load import is_launched, launched_folders, launched_operator
 from ci.source.placed import (
     entries_of,
     is_unit,
@@ -91,6 +92,8 @@ def load_operator(path: Path, top: Path | None = None) -> Operator:
     itself means the one that is called as it is. Raises InputError with a sentence that says what
     is missing and where.
     """
+    if is_launched(path):
+        return launched_operator(path, top)
     both = (layout.HOST, layout.KERNEL)
     if _is_operator(path.parent) and not path.is_file() and path.name not in both:
         return _read_operator(path.parent, path.name, top)
@@ -164,7 +167,8 @@ def operator_places(top: Path) -> list[Path]:
     of several that share it; then the sources of op definitions without a kernel."""
     folders = [folder for folder in operator_folders(top) if not is_shared(folder)]
     left = dict.fromkeys(top / one.definition for one in without_kernel(top))
-    return [*(place for folder in folders for place in places_in(folder)), *left]
+    places = [*(place for folder in folders for place in places_in(folder)), *left]
+    return [*places, *launched_folders(top)]
 
 
 def places_in(folder: Path) -> list[Path]:

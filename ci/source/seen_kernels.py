@@ -28,9 +28,10 @@ def no_operator(top: Path) -> str:
     shown = ", ".join(f"{name} in {path}" for path, name in kernels[:_SHOWN])
     more = ", …" if len(kernels) > _SHOWN else ""
     return (
-        f"{why} {len(kernels)} {several} none ({shown}{more}): what a program launches itself is"
-        " not taken. An operator is declared by a class derived from OpDef, with OP_ADD, and tiled"
-        " by a function on gert::TilingContext."
+        f"{why} {len(kernels)} {several} none ({shown}{more}). A kernel that a program launches"
+        " itself needs a workload, which `ascendopt workload frame` begins. An operator is declared"
+        " by a class derived from OpDef, with OP_ADD, and tiled by a function on"
+        " gert::TilingContext."
     )
 
 

@@ -12,6 +12,7 @@ from pydantic import (
     Discriminator,
     Field,
     StrictBool,
+    StrictFloat,
     StrictInt,
     Tag,
     model_validator,
@@ -22,6 +23,7 @@ from ci.model.frozen import Frozen
 from ci.model.operator import Operator, TensorSpec
 from ci.model.workload import AttrValue, Distribution, Entry, TensorCase, Tolerance, WorkloadCase
 from ci.model.yaml_model import Place, YamlFile, describe
+from ci.source.launched.expression import Written
 
 Value: TypeAlias = int | float | complex
 _MOST_ELEMENTS = 2**40
@@ -168,9 +170,38 @@ class GivenCase(_Given):
     deterministic: StrictBool = False
 
 
+class GivenOutput(_Given):
+    """An output of a kernel that a program launches."""
+
+    shape: tuple[Written, ...]
+    dtype: str = Field(description="A dtype, or an input that has it.")
+
+
+class GivenStruct(_Given):
+    """A structure that such a kernel gets, by value or by its address."""
+
+    type: str = Field("", pattern=r"^[\w:]*$", description="Of one that a pointer leads to.")
+    fields: dict[str, Written | tuple[Written, ...]]
+
+
+class GivenLaunch(_Given):
+    """How a program launches a kernel that has no op definition."""
+
+    kernel: str = Field(min_length=1, description="Its source, from the workload's folder.")
+    entry: str = Field("", pattern=r"^\w*$")
+    template: tuple[Annotated[str, Field(pattern=r"^[\w:]+$")], ...] = ()
+    blocks: Written
+    outputs: dict[str, str | GivenOutput] = Field(default_factory=dict)
+    attrs: dict[str, StrictBool | StrictInt | StrictFloat] = Field(default_factory=dict)
+    values: dict[str, Written] = Field(default_factory=dict)
+    structs: dict[str, GivenStruct] = Field(default_factory=dict)
+    workspace: dict[str, Written] = Field(default_factory=dict)
+
+
 class GivenWorkload(_Given):
     """A whole `workload.yaml`."""
 
+    launch: GivenLaunch | None = None
     operator: str | None = None
     golden: str = ""
     seeds: tuple[Annotated[StrictInt, Field(ge=0)], ...] = Field((1, 2), min_length=1)

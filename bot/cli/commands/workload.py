@@ -21,7 +21,7 @@ from ci.session import derive as session
 
 @click.group()
 def workload() -> None:
-    """Derive workloads, and say how many operators of a repository have one."""
+    """Derive workloads, begin one, and say how many operators of a repository have one."""
 
 
 def say_row(row: DerivedRow, done: int, total: int) -> None:
@@ -85,6 +85,26 @@ def derive(ctx: click.Context, /, operators: tuple[Path, ...], as_json: bool, **
             for note in row.notes:
                 say(f"  {row.name}: {visible(note, 300)}")
     ctx.exit(0 if all(row.cases for row in rows) else 1)
+
+
+@workload.command()
+@click.argument("kernel", type=OrdinaryPath())
+@click.option("--entry", default="", metavar="NAME", help="The kernel, where KERNEL has several.")
+@click.option(
+    "--out",
+    type=OrdinaryPath(),
+    required=True,
+    metavar="DIR",
+    help="The folder that takes workload.yaml; it names the operator.",
+)
+def frame(kernel: Path, entry: str, out: Path) -> None:
+    """Write the frame of a workload for a kernel that a program launches itself.
+
+    KERNEL is its source. The frame holds the parameters of the kernel's entry; you add what its
+    program gives for them, and how many blocks it launches.
+    """
+    file = session.write_frame(kernel, entry, out)
+    say(f"Wrote {file}; write what is marked TODO in it, then: ascendopt evaluate {out}")
 
 
 @workload.command()

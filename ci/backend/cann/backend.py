@@ -76,6 +76,11 @@ class CannBackend(Backend):
     def build(self, operator: Operator, files: dict[str, str], workload: Workload) -> Build:
         """Build with the repository's build.sh, or the host side alone and the kernel
         when it is run."""
+        if operator.written:
+            raise InputError(
+                f"{operator.name} is a kernel that a program launches, which runs on the simulator"
+                " only so far."
+            )
         if self.way == "direct":
             return DirectBuild(self.site, operator, operator.texts(files), workload)
         return PackageBuild(self.site, self._packages, operator, files)

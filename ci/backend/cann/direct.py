@@ -26,7 +26,6 @@ from ci.host.kernel_unit import (
     kernel_parameters,
     template_list,
     variant_macros,
-    without_launches,
 )
 from ci.host.source_tree import include_arguments, lay_operator
 from ci.model.dtypes import BY_NAME
@@ -37,6 +36,7 @@ from ci.model.trial import Outcome
 from ci.model.workload import Workload, WorkloadCase
 from ci.simulator.launch import read_outputs
 from ci.simulator.toolchain import Toolchain
+from ci.source.device_half import without_launches
 from ci.system.candidate_compiler import COMPILE_LIMITS, compile_evidence
 from ci.system.sandbox import run
 from rules.architectures import Architecture

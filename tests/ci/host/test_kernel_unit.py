@@ -12,10 +12,10 @@ from ci.host.kernel_unit import (
     header_texts,
     translation_unit,
     twice_defined,
-    without_attributes,
 )
 from ci.host.tiling_layout import TilingField, TilingStruct, declarations
 from ci.model.trial import Refusal
+from ci.source.device_half import without_attributes
 from ci.testing.scale_shift import OPERATOR
 
 ROWS = TilingStruct(
@@ -62,11 +62,13 @@ def test_a_constant_that_only_the_toolkit_s_headers_have_is_declared_where_it_is
     variant = KernelVariant((), (), 1, "", "")
     said = "The kernel does not compile: 'PI' was not declared in this scope"
     other = amended(
-        variant, Refusal(sentence=said, evidence="error: 'TWO' was not declared in this scope")
+        OPERATOR,
+        variant,
+        Refusal(sentence=said, evidence="error: 'TWO' was not declared in this scope"),
     )
     assert other is not None and other.unlisted == ("PI", "TWO")
-    assert amended(other, Refusal(sentence=said)) is None, "it was declared already"
-    assert amended(variant, Refusal(sentence=said.replace("PI", "nobodys"))) is None
+    assert amended(OPERATOR, other, Refusal(sentence=said)) is None, "it was declared already"
+    assert amended(OPERATOR, variant, Refusal(sentence=said.replace("PI", "nobodys"))) is None
 
 
 def test_a_name_that_is_called_with_template_arguments_is_found_by_what_it_is_given() -> None:
@@ -77,12 +79,12 @@ def test_a_name_that_is_called_with_template_arguments_is_found_by_what_it_is_gi
     said = checked(source)
     assert "did you mean 'AscendC::Doubled'" in said
     bare = KernelVariant(("float32",) * 2, ("ND",) * 2, 0, "", "")
-    other = amended(bare, Refusal(sentence="It does not compile.", evidence=said))
+    other = amended(OPERATOR, bare, Refusal(sentence="It does not compile.", evidence=said))
     assert other is not None and other.called == ("Doubled",)
     unit = translation_unit(OPERATOR, other, OPERATOR.texts()[OPERATOR.kernel_entry])
     (line,) = (one for one in unit.splitlines() if "Doubled" in one)
     assert checked(line + source) == ""
-    assert amended(other, Refusal(sentence=said)) is None, "it is in sight already"
+    assert amended(OPERATOR, other, Refusal(sentence=said)) is None, "it is in sight already"
 
 
 def checked(source: str) -> str:
@@ -129,14 +131,14 @@ def test_a_header_of_the_toolkit_by_its_folder_or_name_is_laid_where_it_is_missi
         refusal = Refusal(
             sentence=f"The kernel does not compile: {path}: No such file or directory"
         )
-        other = amended(variant, refusal)
+        other = amended(OPERATOR, variant, refusal)
         assert other is not None and set(header_texts(other)) == {path}
-        assert amended(other, refusal) is None, "it was laid already"
+        assert amended(OPERATOR, other, refusal) is None, "it was laid already"
     for path in ("ATen/ATen.h", "lib/oracle.h", "my_kernel_impl.h", "kernel_add.h"):
         refusal = Refusal(
             sentence=f"The kernel does not compile: {path}: No such file or directory"
         )
-        assert amended(variant, refusal) is None
+        assert amended(OPERATOR, variant, refusal) is None
 
 
 def test_what_says_for_which_side_a_function_is_is_blanked_and_a_subscript_is_not() -> None:

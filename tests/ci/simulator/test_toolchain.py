@@ -18,7 +18,6 @@ from ci.host.kernel_unit import (
     kernel_parameters,
     selecting_keys,
     translation_unit,
-    without_launches,
 )
 from ci.host.source_tree import lay_operator, neighbours
 from ci.host.tiling_layout import declarations
@@ -27,6 +26,7 @@ from ci.model.errors import TrialFailure
 from ci.simulator.source_lines import operator_lines
 from ci.simulator.symbols import check_symbols, instructions, undefined_symbols
 from ci.simulator.toolchain import Toolchain
+from ci.source.device_half import without_launches
 from ci.system.cache import BuildCache
 from ci.system.ledger import ledger
 from ci.testing.scale_shift import HOST, KERNEL, OPERATOR, changed, line_of, with_statement

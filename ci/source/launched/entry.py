@@ -1,0 +1,94 @@
+"""A kernel's entry as its source has it: parameters, and the structures among them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ci.model.errors import InputError
+from ci.source.cpp_source import below, parse
+from ci.source.cpp_text import global_functions
+from ci.source.device_half import without_attributes
+from ci.source.op_classes import compiled_text, expanded
+
+WHOLE = re.compile(
+    r"(?:u?int(?:8|16|32|64)_t|(?:unsigned|signed)(?: (?:char|short|int|long|long long))?"
+    r"|char|short|int|long|long long|size_t|ptrdiff_t|bool)"
+)
+REAL = re.compile(r"(?:half|float|double|bfloat16_t)")
+_POINTER_WORDS = re.compile(r"\*|\bGM_ADDR\b")
+_QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|__gm__|__restrict__|__restrict)\b")
+_NAME = re.compile(r"(\w+)\s*(?:=.*)?$", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a kernel's entry."""
+
+    name: str
+    type: str
+    """As the source has it, without const and the like."""
+    pointer: bool
+
+
+@dataclass(frozen=True)
+class KernelEntry:
+    """The `__global__` function that a program launches."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+
+
+def entry_in(path: Path, text: str, name: str) -> KernelEntry:
+    """The entry `name` of a source, or its only one. Raises InputError."""
+    found = dict(global_functions(expanded(compiled_text(without_attributes(text)))))
+    names = ", ".join(found)
+    if not found:
+        raise InputError(f"{path} defines no kernel: no __global__ function is in it.")
+    if name and name not in found:
+        raise InputError(f"{path} defines no kernel {name}; it has {names}.")
+    if not name and len(found) > 1:
+        raise InputError(
+            f"{path} defines several kernels ({names}); say which one as launch.entry."
+        )
+    name = name or next(iter(found))
+    return KernelEntry(name, tuple(_parameter(path, one) for one in found[name]))
+
+
+def _parameter(path: Path, text: str) -> Parameter:
+    named = _NAME.search(text)
+    if named is None or not text[: named.start()].strip():
+        raise InputError(f"{path}: the kernel's parameter '{text}' has no name.")
+    kind = _QUALIFIERS.sub(" ", text[: named.start()])
+    return Parameter(
+        named.group(1), " ".join(kind.split()), _POINTER_WORDS.search(text) is not None
+    )
+
+
+@dataclass(frozen=True)
+class Structure:
+    """A plain structure of numbers."""
+
+    text: str
+    """Its definition in C++."""
+    fields: tuple[str, ...]
+
+
+def structure(name: str, texts: Iterable[str]) -> Structure | None:
+    """The structure of that name that one of the sources defines; None where none does."""
+    for text in texts:
+        source = parse(text)
+        for node in below(source.root, "struct_specifier", "class_specifier"):
+            called, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+            if called is None or body is None or source.code(called) != name:
+                continue
+            fields = [
+                source.code(field)
+                for one in body.named_children
+                if one.type == "field_declaration"
+                for field in below(one, "field_identifier")
+            ]
+            return Structure(source.of(node) + ";", tuple(fields))
+    return None

@@ -1,0 +1,228 @@
+"""An operator of a kernel that a program launches, read from its workload."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from ci.model import layout
+from ci.model.errors import InputError
+from ci.model.operator import AttrSpec, Operator, SharedSource, TensorSpec, WrittenSource
+from ci.model.regular_file import file_bytes
+from ci.model.yaml_model import MOST_BYTES, Place, YamlFile
+from ci.source.build.facts import build_facts, read_build
+from ci.source.build.tree import folders_of_tree
+from ci.source.launched.entry import entry_in, structure
+from ci.source.launched.texts import Launch, LaunchTexts
+from ci.source.sides import repository_of, text_of
+from ci.source.workload_model import (
+    GivenCase,
+    GivenLaunch,
+    GivenOutput,
+    GivenTensor,
+    GivenWorkload,
+    as_dtype,
+)
+
+FILE: Final = "workload.yaml"
+_MARK: Final = b"\nlaunch:"
+_MOST_HEADERS: Final = 200
+
+
+def is_launched(folder: Path) -> bool:
+    """Whether the workload in a folder says how a program launches a kernel."""
+    file = folder / FILE
+    if not file.is_file() or file.is_symlink():
+        return False
+    try:
+        return _MARK in b"\n" + file_bytes(file, most_bytes=MOST_BYTES)
+    except InputError:
+        return False
+
+
+def launched_folders(top: Path) -> list[Path]:
+    """Folders at and below `top` whose workload says how a program launches a kernel."""
+    found = []
+    for place, names, files in os.walk(top):
+        names[:] = sorted(n for n in names if not n.startswith(".") and n not in layout.SKIPPED)
+        if FILE in files and is_launched(Path(place)):
+            found.append(Path(place))
+    return found
+
+
+def launched_operator(folder: Path, top: Path | None = None) -> Operator:
+    """The operator of a folder for which `is_launched` holds.
+
+    `top`: where its repository begins, for one that git does not tell. Raises InputError with file
+    and line where the workload does not fit the kernel.
+    """
+    folder = folder.resolve()
+    repository = repository_of(folder)
+    inside = (repository or top or folder).resolve()
+    file = YamlFile.open(folder / FILE, inside, most_bytes=MOST_BYTES, aliases=True)
+    given = file.read(GivenWorkload)
+    if given.launch is None:
+        raise file.wrong(("launch",), "says nothing")
+    launch = given.launch
+
+    def wrong(place: Place, what: str) -> InputError:
+        return file.wrong(("launch", *place), what)
+
+    kernel = Path(os.path.normpath(folder / launch.kernel))
+    if not kernel.is_file():
+        raise wrong(("kernel",), f"is '{launch.kernel}', but there is no such file")
+    if not kernel.is_relative_to(inside):
+        around = "its git checkout" if repository else f"{inside}, which is in no git checkout"
+        raise wrong(("kernel",), f"leads to {kernel}, outside of {around}")
+    text = text_of(kernel, inside)
+    entry = entry_in(kernel, text, launch.entry)
+    texts = {kernel: text, **_headers(kernel, text, inside)}
+    inputs, outputs = _tensors(file, given, launch, [p.name for p in entry.parameters])
+    structures = {}
+    for name, one in launch.structs.items():
+        parameter = next((p for p in entry.parameters if p.name == name), None)
+        if parameter is None:
+            raise wrong(("structs", name), f"is no parameter of {entry.name}")
+        kind = one.type or ("" if parameter.pointer else parameter.type)
+        kind = kind.rpartition("::")[2]
+        found = structure(kind, texts.values()) if kind else None
+        if found is None:
+            what = f"has the type {kind}, which {kernel.name} and its headers do not define"
+            raise wrong(("structs", name), what if kind else "needs a type: a pointer says none")
+        structures[name] = (kind, found)
+    op_type = "".join(part[:1].upper() + part[1:] for part in entry.name.split("_"))
+    written = LaunchTexts(
+        Launch(
+            launch, op_type, kernel.name, entry, inputs, outputs, _attrs(launch), structures, wrong
+        )
+    ).write()
+
+    def path(source: Path) -> str:
+        return source.relative_to(inside).as_posix()
+
+    def placed(side: str, source: Path) -> SharedSource:
+        return SharedSource(name=f"{side}/{path(source)}", path=path(source), own=True)
+
+    sources = [placed(layout.KERNEL, source) for source in texts]
+    made = {
+        placed(layout.HOST, folder / f"launch_{entry.name}_host.cpp"): written.host,
+        placed(layout.KERNEL, kernel.with_name(f"launch_{entry.name}.cpp")): written.kernel,
+    }
+    host, wrapper = made
+    build = read_build(kernel.parent, inside, apart=True)
+    below = {os.path.relpath(source, kernel.parent): text for source, text in texts.items()}
+    asking = folders_of_tree(build.tree, below, kernel.parent, build.include_folders)
+    compiled = build.options(op_type, (), ())
+    return Operator(
+        name=folder.name,
+        op_type=op_type,
+        category=folder.parent.name,
+        root=folder,
+        repository=repository or inside,
+        layout="ops-math",
+        host_sources=(),
+        kernel_sources=tuple(one.name for one in sources),
+        definition_source=host.name,
+        tiling_sources=(),
+        kernel_entry=wrapper.name,
+        inputs=inputs,
+        outputs=outputs,
+        attrs=_attrs(launch),
+        auto_sync=compiled.sync.on is True,
+        auto_sync_open=compiled.sync.on is None,
+        auto_sync_said_by=compiled.sync.said_by,
+        compile_options=compiled.options,
+        include_folders=build.include_folders,
+        tree_folders=tuple(asking),
+        build_facts=build_facts(build, compiled, asking),
+        shared_sources=(*sources, *made),
+        written=tuple(WrittenSource(name=one.name, text=text) for one, text in made.items()),
+    )
+
+
+def _headers(kernel: Path, text: str, inside: Path) -> dict[Path, str]:
+    """The sources that a kernel's source includes from where they lie, directly or not."""
+
+    def find(source: Path, spelled: str) -> Iterator[tuple[Path, str]]:
+        path = Path(os.path.normpath(source.parent / spelled))
+        if path.is_relative_to(inside) and path.suffix in layout.SOURCES and path.is_file():
+            yield path, text_of(path, inside)
+
+    found = layout.closure({kernel: text}, find, _MOST_HEADERS)
+    return {path: text for path, text in found.items() if path != kernel}
+
+
+def _tensors(
+    file: YamlFile, given: GivenWorkload, launch: GivenLaunch, parameters: Sequence[str]
+) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...]]:
+    """Inputs and outputs in the order of the kernel's parameters, with a column of dtypes for each
+    combination of the cases."""
+    for name in launch.outputs:
+        if name not in parameters:
+            raise file.wrong(("launch", "outputs", name), "is no parameter of the kernel")
+    taken = {*launch.outputs, *launch.structs, *launch.workspace, *launch.values, *launch.attrs}
+    columns: list[dict[str, str]] = []
+    names: list[str] = []
+    for number, case in enumerate(given.cases):
+        drawn = _drawn(file, case, number)
+        for name in drawn:
+            if name not in parameters or name in taken:
+                what = f"names '{name}', which is no tensor that the kernel reads"
+                raise file.wrong(("cases", number, "inputs", name), what)
+        names = names or [name for name in parameters if name in drawn]
+        if {*names} != drawn.keys():
+            what = f"must name {', '.join(names)}, as the first case does"
+            raise file.wrong(("cases", number, "inputs"), what)
+        column = dict(drawn)
+        for name, one in launch.outputs.items():
+            column[name] = _dtype(file, name, one, drawn)
+        if column not in columns:
+            columns.append(column)
+
+    def spec(name: str) -> TensorSpec:
+        return TensorSpec(name=name, dtypes=tuple(column[name] for column in columns))
+
+    return tuple(map(spec, names)), tuple(map(spec, launch.outputs))
+
+
+def _drawn(file: YamlFile, case: GivenCase, number: int) -> dict[str, str]:
+    """The dtype of each input of a case."""
+    place = ("cases", number, "inputs")
+    if not isinstance(case.inputs, dict):
+        raise file.wrong(place, "must be a mapping from the kernel's parameters to tensors")
+    found = {}
+    for name, one in case.inputs.items():
+        if not isinstance(one, GivenTensor) or one.dtype is None:
+            raise file.wrong((*place, name), "must be one tensor with shape and dtype")
+        found[name] = one.dtype
+    return found
+
+
+def _dtype(file: YamlFile, name: str, given: str | GivenOutput, inputs: dict[str, str]) -> str:
+    """The dtype of an output."""
+    place = ("launch", "outputs", name)
+    if isinstance(given, str):
+        if given not in inputs:
+            what = f"is '{given}', no input; name one that it is like, or give shape and dtype"
+            raise file.wrong(place, what)
+        return inputs[given]
+    if given.dtype in inputs:
+        return inputs[given.dtype]
+    try:
+        return as_dtype(given.dtype)
+    except ValueError as problem:
+        raise file.wrong((*place, "dtype"), str(problem)) from None
+
+
+def _attrs(launch: GivenLaunch) -> tuple[AttrSpec, ...]:
+    def kind(value: int | float | bool) -> str:
+        return "bool" if isinstance(value, bool) else "int" if isinstance(value, int) else "float"
+
+    return tuple(
+        AttrSpec.model_validate(
+            {"name": name, "type": kind(value), "required": False, "default": value}
+        )
+        for name, value in launch.attrs.items()
+    )

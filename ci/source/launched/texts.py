@@ -1,0 +1,309 @@
+"""A launch as C++: the host side that counts its numbers, and the kernel that passes them on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ci.model.dtypes import BY_NAME
+from ci.model.errors import InputError
+from ci.model.operator import AttrSpec, TensorSpec
+from ci.model.yaml_model import Place
+from ci.source.launched.entry import REAL, WHOLE, KernelEntry, Parameter, Structure
+from ci.source.launched.expression import CHIP, Code, Known, Written, code
+from ci.source.workload_model import GivenLaunch, GivenOutput, as_dtype
+
+WORD: Final = 8
+"""Bytes that each number takes in the tiling data, and that each structure is rounded up to."""
+
+WORKSPACE_UNIT: Final = 512
+"""Bytes that each workspace is rounded up to: a line of the L2 cache."""
+
+_HOST_HEAD = Path(__file__).parent / "host_head.h"
+_KERNEL_HEAD = Path(__file__).parent / "kernel_head.h"
+
+
+@dataclass(frozen=True)
+class Launch:
+    """All that is known of a launch."""
+
+    given: GivenLaunch
+    op_type: str
+    source: str
+    """The kernel's source, as one next to it includes it."""
+    entry: KernelEntry
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    attrs: tuple[AttrSpec, ...]
+    structures: Mapping[str, tuple[str, Structure]]
+    """Type and definition of each structure, by parameter."""
+    wrong: Callable[[Place, str], InputError]
+    """The error for a place below `launch`, and what is wrong there."""
+
+
+@dataclass(frozen=True)
+class _Texts:
+    host: str
+    kernel: str
+
+
+class LaunchTexts:
+    """Writes both texts. Raises InputError where the workload does not fit the kernel's entry."""
+
+    def __init__(self, launch: Launch) -> None:
+        self._launch = launch
+        self._data: list[str] = []
+        """Host statements that fill the tiling data."""
+        self._bytes = 0
+        self._workspaces: list[str] = []
+
+    def write(self) -> _Texts:
+        """The host side's source and the kernel's."""
+        launch = self._launch
+        numbers = list(self._numbers())
+        arguments = [self._argument(one) for one in launch.entry.parameters]
+        blocks = self._code(("blocks",), launch.given.blocks, self._known())
+        if not blocks.whole:
+            raise launch.wrong(("blocks",), "is no whole number")
+        return _Texts(self._host(numbers, blocks), self._kernel(arguments))
+
+    def _known(self, most: int | None = None) -> Known:
+        """What expressions may name: all values, or those before number `most`."""
+        launch = self._launch
+        whole = {a.name: a.type != "float" for a in launch.attrs} | dict.fromkeys(CHIP, True)
+        known = Known([spec.name for spec in launch.inputs], whole)
+        for name, written in [*launch.given.values.items()][:most]:
+            whole[name] = self._code(("values", name), written, Known(known.inputs, whole)).whole
+        return Known(known.inputs, whole)
+
+    def _code(self, place: Place, written: Written, known: Known) -> Code:
+        try:
+            return code(written, known)
+        except ValueError as problem:
+            raise self._launch.wrong(place, str(problem)) from None
+
+    def _numbers(self) -> Iterator[str]:
+        """Host statements for the attributes and values."""
+        launch = self._launch
+        for number, attr in enumerate(launch.attrs):
+            asked = {"float": "Float", "bool": "Bool"}.get(attr.type, "Int")
+            kind = "double" if attr.type == "float" else "int64_t"
+            yield f"const {kind} v_{attr.name} = *context->GetAttrs()->Get{asked}({number});"
+        for number, (name, written) in enumerate(launch.given.values.items()):
+            found = self._code(("values", name), written, self._known(number))
+            kind = "int64_t" if found.whole else "double"
+            yield f"const {kind} v_{name} = {found.text};"
+            yield f'if (!given.Possible()) return Refused("launch.values.{name}");'
+
+    def _argument(self, one: Parameter) -> str:
+        """The kernel's argument, once the tiling data holds what it needs."""
+        launch = self._launch
+        if one.name in launch.structures:
+            return self._structure(one)
+        if one.name in launch.given.workspace:
+            return self._workspace(one.name)
+        tensors = [spec.name for spec in (*launch.inputs, *launch.outputs)]
+        if one.name in tensors:
+            return f"Pointer{{{one.name}}}"
+        if one.pointer:
+            raise launch.wrong(
+                (),
+                f"leaves open what the pointer '{one.name}' of {launch.entry.name} is: an input of"
+                " the cases, or one of outputs, structs and workspace",
+            )
+        return self._number(one)
+
+    def _number(self, one: Parameter) -> str:
+        launch = self._launch
+        known = self._known()
+        if one.name not in known.whole or one.name in CHIP:
+            what = f"lacks '{one.name}', which {launch.entry.name} takes as {one.type}"
+            raise launch.wrong(("values",), what)
+        if not REAL.fullmatch(one.type) and not known.whole[one.name]:
+            what = f"is no whole number, but {launch.entry.name} takes it as {one.type}"
+            raise launch.wrong(("values", one.name), what)
+        if WHOLE.fullmatch(one.type):
+            value, carried = f"int64_t(given.Fitting<{one.type}>(v_{one.name}))", "int64_t"
+        else:
+            carried = {"double": "double"}.get(one.type, "float")
+            carried = carried if REAL.fullmatch(one.type) else "int64_t"
+            value = f"{carried}(v_{one.name})"
+        at = self._put(f"Put(data + {{}}, {value});", WORD)
+        self._data.append(f'if (!given.Possible()) return Refused("launch.values.{one.name}");')
+        return f"Number<{carried}>{{Read<{carried}>(tiling + {at})}}"
+
+    def _structure(self, one: Parameter) -> str:
+        launch = self._launch
+        kind, structure = launch.structures[one.name]
+        given = launch.given.structs[one.name].fields
+        place = ("structs", one.name, "fields")
+        for name in given.keys() - {*structure.fields}:
+            what = f"is no field of {kind}, which has {', '.join(structure.fields)}"
+            raise launch.wrong((*place, name), what)
+        if missing := [name for name in structure.fields if name not in given]:
+            raise launch.wrong(place, f"leaves out {', '.join(missing)} of {kind}")
+        held = f"held_{one.name}"
+        lines = [f"{kind} {held} {{}};"]
+        for name, written in given.items():
+            several = isinstance(written, tuple)
+            for number, item in enumerate(written if isinstance(written, tuple) else (written,)):
+                to = f"{held}.{name}" + (f"[{number}]" if several else "")
+                found = self._code((*place, name), item, self._known())
+                lines.append(f"Fill(given, {to}, {found.text});")
+            lines.append(
+                f'if (!given.Possible()) return Refused("launch.structs.{one.name}.{name}");'
+            )
+        self._data += lines
+        self._data.append(f"std::memcpy(data + at, &{held}, sizeof({held}));")
+        offset = self._put("Put(data + {}, int64_t(at));", WORD)
+        self._data.append(f"at += (sizeof({held}) + {WORD - 1}) / {WORD} * {WORD};")
+        where = f"tiling + Read<int64_t>(tiling + {offset})"
+        return f"Pointer{{{where}}}" if one.pointer else f"Structure{{{where}}}"
+
+    def _workspace(self, name: str) -> str:
+        found = self._code(("workspace", name), self._launch.given.workspace[name], self._known())
+        if not found.whole:
+            raise self._launch.wrong(("workspace", name), "is no whole number of bytes")
+        self._workspaces.append(name)
+        at = self._put("Put(data + {}, int64_t(workspace));", WORD)
+        self._data += [
+            f"given.Possible({found.text} >= 0);",
+            f'if (!given.Possible()) return Refused("launch.workspace.{name}");',
+            f"workspace += given.RoundedUp({found.text}, {WORKSPACE_UNIT}) * {WORKSPACE_UNIT};",
+        ]
+        return f"Pointer{{workspace + Read<int64_t>(tiling + {at})}}"
+
+    def _put(self, statement: str, size: int) -> int:
+        at = self._bytes
+        self._bytes += size
+        self._data.append(statement.format(at))
+        return at
+
+    def _host(self, numbers: list[str], blocks: Code) -> str:
+        launch = self._launch
+        defined = {kind: one.text for kind, one in launch.structures.values()}
+        lines = [
+            _HOST_HEAD.read_text(encoding="utf-8"),
+            *defined.values(),
+            "template <class G, class T, class V> void Fill(G& given, T& field, V value)",
+            "{",
+            "    if constexpr (std::is_integral_v<T> && std::is_integral_v<V>) {",
+            "        field = given.template Fitting<T>(value);",
+            "    } else {",
+            "        field = static_cast<T>(value);",
+            "    }",
+            "}",
+            "",
+            "static ge::graphStatus Tiling(gert::TilingContext* context)",
+            "{",
+            "    Given<gert::TilingContext> given(context);",
+            "    platform_ascendc::PlatformAscendC chip(context->GetPlatformInfo());",
+            "    uint64_t bytes = 0;",
+            "    chip.GetCoreMemSize(platform_ascendc::CoreMemType::UB, bytes);",
+            "    const int64_t v_cores = chip.GetCoreNumAiv();",
+            "    const int64_t v_cube_cores = chip.GetCoreNumAic();",
+            "    const int64_t v_ub = bytes;",
+            *(f"    {line}" for line in numbers),
+            "    auto* data = static_cast<uint8_t*>(context->GetRawTilingData()->GetData());",
+            f"    [[maybe_unused]] size_t at = {self._bytes};",
+            "    [[maybe_unused]] int64_t workspace = 0;",
+            *(f"    {line}" for line in self._data),
+            f"    const int64_t blocks = {blocks.text};",
+            "    given.Possible(blocks >= 1 && blocks <= 65535);",
+            '    if (!given.Possible()) return Refused("launch.blocks");',
+            "    context->SetBlockDim(blocks);",
+            f"    context->GetRawTilingData()->SetDataSize(std::max<size_t>(at, {WORD}));",
+            "    context->GetWorkspaceSizes(1)[0] = chip.GetLibApiWorkSpaceSize() + workspace;",
+            "    return ge::GRAPH_SUCCESS;",
+            "}",
+            "",
+            *self._inference(),
+            *self._definition(),
+        ]
+        return "\n".join(lines) + "\n"
+
+    def _inference(self) -> Iterator[str]:
+        launch = self._launch
+        inputs = [spec.name for spec in launch.inputs]
+        whole = {a.name: a.type != "float" for a in launch.attrs}
+        yield "static ge::graphStatus InferShape(gert::InferShapeContext* context)"
+        yield "{"
+        yield "    Given<gert::InferShapeContext> given(context);"
+        for number, attr in enumerate(launch.attrs):
+            asked = {"float": "Float", "bool": "Bool"}.get(attr.type, "Int")
+            kind = "double" if attr.type == "float" else "int64_t"
+            yield f"    const {kind} v_{attr.name} = *context->GetAttrs()->Get{asked}({number});"
+        for number, (name, one) in enumerate(launch.given.outputs.items()):
+            if isinstance(one, GivenOutput):
+                yield f"    *context->GetOutputShape({number}) = gert::Shape();"
+                for axis, written in enumerate(one.shape):
+                    place = ("outputs", name, "shape", axis)
+                    found = self._code(place, written, Known(inputs, whole))
+                    if not found.whole:
+                        raise launch.wrong(place, "is no whole number")
+                    yield f"    context->GetOutputShape({number})->AppendDim({found.text});"
+            else:
+                like = inputs.index(one)
+                yield f"    *context->GetOutputShape({number}) = *context->GetInputShape({like});"
+        yield '    return given.Possible() ? ge::GRAPH_SUCCESS : Refused("launch.outputs");'
+        yield "}"
+        yield "static ge::graphStatus InferDataType(gert::InferDataTypeContext* context)"
+        yield "{"
+        for number, (_, one) in enumerate(launch.given.outputs.items()):
+            named = one.dtype if isinstance(one, GivenOutput) else one
+            dtype = (
+                f"context->GetInputDataType({inputs.index(named)})"
+                if named in inputs
+                else f"ge::{BY_NAME[as_dtype(named)].macro}"
+            )
+            yield f"    context->SetOutputDataType({number}, {dtype});"
+        yield "    return ge::GRAPH_SUCCESS;"
+        yield "}"
+
+    def _definition(self) -> Iterator[str]:
+        launch = self._launch
+        yield "namespace ops {"
+        yield f"class {launch.op_type} : public OpDef {{"
+        yield "public:"
+        yield f"    explicit {launch.op_type}(const char* name) : OpDef(name)"
+        yield "    {"
+        for side, specs in (("Input", launch.inputs), ("Output", launch.outputs)):
+            for spec in specs:
+                dtypes = ", ".join(f"ge::{BY_NAME[dtype].macro}" for dtype in spec.dtypes)
+                formats = ", ".join("ge::FORMAT_ND" for _ in spec.dtypes)
+                yield f'        this->{side}("{spec.name}").ParamType(REQUIRED)'
+                yield f"            .DataType({{{dtypes}}}).Format({{{formats}}});"
+        for attr in launch.attrs:
+            kind = {"float": "Float", "bool": "Bool"}.get(attr.type, "Int")
+            value = str(attr.default).lower()
+            yield f'        this->Attr("{attr.name}").AttrType(OPTIONAL).{kind}({value});'
+        yield "        this->SetInferShape(InferShape).SetInferDataType(InferDataType);"
+        yield "        this->AICore().SetTiling(Tiling);"
+        yield '        this->AICore().AddConfig("ascend910b");'
+        yield "    }"
+        yield "};"
+        yield f"OP_ADD({launch.op_type});"
+        yield "}  // namespace ops"
+
+    def _kernel(self, arguments: list[str]) -> str:
+        launch = self._launch
+        tensors = [spec.name for spec in (*launch.inputs, *launch.outputs)]
+        types = ", ".join(launch.given.template)
+        called = launch.entry.name + (f"<{types}>" if types else "")
+        lines = [
+            '#include "kernel_operator.h"',
+            f'#include "{launch.source}"',
+            _KERNEL_HEAD.read_text(encoding="utf-8"),
+            f'extern "C" __global__ __aicore__ void launched_{launch.entry.name}(',
+            "    "
+            + ", ".join(f"GM_ADDR {name}" for name in (*tensors, "workspace", "tiling"))
+            + ")",
+            "{",
+            "    using namespace ascendopt_launch;",
+            f"    {called}(",
+            ",\n".join(f"        {one}" for one in arguments) + ");",
+            "}",
+        ]
+        return "\n".join(lines) + "\n"
