@@ -97,13 +97,17 @@ def derive(ctx: click.Context, /, operators: tuple[Path, ...], as_json: bool, **
     metavar="DIR",
     help="The folder that takes workload.yaml; it names the operator.",
 )
-def frame(kernel: Path, entry: str, out: Path) -> None:
+@json_option
+def frame(kernel: Path, entry: str, out: Path, as_json: bool) -> None:
     """Write the frame of a workload for a kernel that a program launches itself.
 
     KERNEL is its source. The frame holds the parameters of the kernel's entry; you add what its
     program gives for them, and how many blocks it launches.
     """
     file = session.write_frame(kernel, entry, out)
+    if as_json:
+        say(json.dumps({"workload": str(file)}))
+        return
     say(f"Wrote {file}; write what is marked TODO in it, then: ascendopt evaluate {out}")
 
 
