@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from ci.source.cpp_source import Function, ancestors, identifiers, parse
+from tree_sitter import Node
+
+from ci.source.cpp_source import Source, ancestors, identifiers, parse
 from ci.source.cpp_text import blanked, without_comments
 
 _LAUNCH = re.compile(r"\b[\w:]+\s*(?:<[^<>;]*>\s*)?<<<.*?>>>\s*\([^;]*\)\s*;|<<<.*?>>>", re.DOTALL)
@@ -14,7 +18,9 @@ _SIDE = re.compile(
 """No subscript, and no capture of a lambda."""
 _FOR_DEVICE = re.compile(r"__aicore__|__global__|\[\s*(?:host\s*,\s*)?aicore\b|\bconstexpr\b")
 _AROUND = ("linkage_specification", "template_declaration")
-"""What a single function may be wrapped in."""
+"""What a single definition may be wrapped in."""
+
+_HOLDERS = ("class_specifier", "struct_specifier", "function_definition")
 
 
 def without_launches(source: str) -> str:
@@ -30,41 +36,62 @@ def without_attributes(source: str) -> str:
 
 
 def device_half(text: str) -> str:
-    """A source without its host functions, blanked to equal length.
+    """A source without the functions and classes of its host side, blanked to equal length.
 
-    The device's compiler compiles both halves and calls no host function from the device: a free
-    function that is not marked for the device, and that nothing else in the source names, is the
-    host's.
+    The device's compiler compiles both halves and calls no host function from the device: what has
+    code, is not marked for the device, and is named by nothing else in the source is the host's.
     """
-    source = parse(text)
     code = without_comments(text)
-    left = [one for one in source.functions if _unmarked(code, one)]
+    left = [one for one in _definitions(parse(text)) if not _FOR_DEVICE.search(code[one.span])]
     while True:
         kept = code
         for one in left:
-            kept = _blank(kept, one)
+            kept = _blank(kept, one.span)
         named = identifiers(kept)
-        called = [one for one in left if one.plain in named or one.name in named]
+        called = [one for one in left if one.name in named]
         if not called:
             break
         left = [one for one in left if one not in called]
     for one in left:
-        text = _blank(text, one)
+        text = _blank(text, one.span)
     return text
 
 
-def _unmarked(code: str, function: Function) -> bool:
-    begin = max(code.rfind(end, 0, function.node.start_byte) for end in ";{}") + 1
-    head = code[begin : function.body.start_byte]
-    around = {node.type for node in ancestors(function.node)}
-    inside = around & {"class_specifier", "struct_specifier", "function_definition"}
-    return not inside and not _FOR_DEVICE.search(head)
+@dataclass(frozen=True)
+class _Definition:
+    """A function, or a class with code, at namespace scope."""
+
+    name: str
+    span: slice
 
 
-def _blank(text: str, function: Function) -> str:
-    node = function.node
+def _definitions(source: Source) -> Iterator[_Definition]:
+    for function in source.functions:
+        around = [node for node in ancestors(function.node) if node.type in _HOLDERS]
+        if any(node.type == "function_definition" for node in around):
+            continue
+        if not around:
+            yield _Definition(function.plain, _span(source, function.node))
+        elif (called := around[-1].child_by_field_name("name")) is not None:
+            yield _Definition(source.code(called), _span(source, around[-1]))
+
+
+def _span(source: Source, node: Node) -> slice:
+    """From behind what comes before a definition to its end: words of the device's compiler are
+    blank to the parser, wherever they are."""
     while node.parent is not None and node.parent.type in _AROUND:
         node = node.parent
-    start, end = node.start_byte, node.end_byte
-    gone = "\n".join(" " * len(line) for line in text[start:end].split("\n"))
-    return text[:start] + gone + text[end:]
+    begin = max(source.shadow.rfind(end, 0, node.start_byte) for end in ";{}") + 1
+    directive = source.shadow.rfind("#", begin, node.start_byte)
+    if directive >= 0:
+        begin = source.shadow.index("\n", directive) + 1
+    end = node.end_byte
+    after = source.shadow[end:].lstrip()
+    if after.startswith(";"):
+        end = source.shadow.index(";", end) + 1
+    return slice(begin, end)
+
+
+def _blank(text: str, span: slice) -> str:
+    gone = "\n".join(" " * len(line) for line in text[span].split("\n"))
+    return text[: span.start] + gone + text[span.stop :]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from ci.model.errors import InputError
-from ci.source.cpp_source import below, parse
+from ci.source.cpp_source import ancestors, below, parse
 from ci.source.cpp_text import global_functions
 from ci.source.device_half import without_attributes
 from ci.source.op_classes import compiled_text, expanded
@@ -39,6 +39,8 @@ class KernelEntry:
 
     name: str
     parameters: tuple[Parameter, ...]
+    qualified: str
+    """Its name with its namespaces."""
 
 
 def entry_in(path: Path, text: str, name: str) -> KernelEntry:
@@ -54,7 +56,18 @@ def entry_in(path: Path, text: str, name: str) -> KernelEntry:
             f"{path} defines several kernels ({names}); say which one as launch.entry."
         )
     name = name or next(iter(found))
-    return KernelEntry(name, tuple(_parameter(path, one) for one in found[name]))
+    parameters = tuple(_parameter(path, one) for one in found[name])
+    return KernelEntry(name, parameters, "::".join((*_namespaces(text, name), name)))
+
+
+def _namespaces(text: str, name: str) -> Iterator[str]:
+    """The names of the namespaces around a function, the outermost first."""
+    source = parse(without_attributes(text))
+    node = next((one.node for one in source.functions if one.plain == name), None)
+    for around in [] if node is None else reversed([*ancestors(node)]):
+        called = around.child_by_field_name("name")
+        if around.type == "namespace_definition" and called is not None:
+            yield source.code(called)
 
 
 def _parameter(path: Path, text: str) -> Parameter:

@@ -21,6 +21,10 @@ WORD: Final = 8
 WORKSPACE_UNIT: Final = 512
 """Bytes that each workspace is rounded up to: a line of the L2 cache."""
 
+WORKSPACE: Final = "ascendopt_workspace"
+TILING: Final = "ascendopt_tiling"
+"""The two parameters of the call that no parameter of the kernel is named like."""
+
 _HOST_HEAD = Path(__file__).parent / "host_head.h"
 _KERNEL_HEAD = Path(__file__).parent / "kernel_head.h"
 
@@ -132,7 +136,7 @@ class LaunchTexts:
             value = f"{carried}(v_{one.name})"
         at = self._put(f"Put(data + {{}}, {value});", WORD)
         self._data.append(f'if (!given.Possible()) return Refused("launch.values.{one.name}");')
-        return f"Number<{carried}>{{Read<{carried}>(tiling + {at})}}"
+        return f"Number<{carried}>{{Read<{carried}>({TILING} + {at})}}"
 
     def _structure(self, one: Parameter) -> str:
         launch = self._launch
@@ -159,7 +163,7 @@ class LaunchTexts:
         self._data.append(f"std::memcpy(data + at, &{held}, sizeof({held}));")
         offset = self._put("Put(data + {}, int64_t(at));", WORD)
         self._data.append(f"at += (sizeof({held}) + {WORD - 1}) / {WORD} * {WORD};")
-        where = f"tiling + Read<int64_t>(tiling + {offset})"
+        where = f"{TILING} + Read<int64_t>({TILING} + {offset})"
         return f"Pointer{{{where}}}" if one.pointer else f"Structure{{{where}}}"
 
     def _workspace(self, name: str) -> str:
@@ -173,7 +177,7 @@ class LaunchTexts:
             f'if (!given.Possible()) return Refused("launch.workspace.{name}");',
             f"workspace += given.RoundedUp({found.text}, {WORKSPACE_UNIT}) * {WORKSPACE_UNIT};",
         ]
-        return f"Pointer{{workspace + Read<int64_t>(tiling + {at})}}"
+        return f"Pointer{{{WORKSPACE} + Read<int64_t>({TILING} + {at})}}"
 
     def _put(self, statement: str, size: int) -> int:
         at = self._bytes
@@ -291,15 +295,13 @@ class LaunchTexts:
         launch = self._launch
         tensors = [spec.name for spec in (*launch.inputs, *launch.outputs)]
         types = ", ".join(launch.given.template)
-        called = launch.entry.name + (f"<{types}>" if types else "")
+        called = launch.entry.qualified + (f"<{types}>" if types else "")
         lines = [
             '#include "kernel_operator.h"',
             f'#include "{launch.source}"',
             _KERNEL_HEAD.read_text(encoding="utf-8"),
             f'extern "C" __global__ __aicore__ void launched_{launch.entry.name}(',
-            "    "
-            + ", ".join(f"GM_ADDR {name}" for name in (*tensors, "workspace", "tiling"))
-            + ")",
+            "    " + ", ".join(f"GM_ADDR {name}" for name in (*tensors, WORKSPACE, TILING)) + ")",
             "{",
             "    using namespace ascendopt_launch;",
             f"    {called}(",

@@ -17,6 +17,10 @@ extern "C" int launch(void* stream)
     kernel<<<8, nullptr, stream>>>(nullptr);  // on eight
     return host_only(1);
 }
+class Executed : public Base {
+public:
+    Status Execute(Context* context) override { return kernel<<<8>>>(context); }
+};
 TORCH_LIBRARY_FRAGMENT(ours, m)
 {
     m.def("launch");
@@ -28,7 +32,17 @@ def test_functions_that_no_device_code_names_are_left_out() -> None:
     half = device_half(AROUND)
     assert len(half) == len(AROUND), "places stay"
     assert half.count("\n") == AROUND.count("\n"), "lines stay"
-    for gone in ("plain", "host_only", "launch", "template", "TORCH_LIBRARY", 'extern "C"', "<<<"):
+    for gone in (
+        "plain",
+        "host_only",
+        "launch",
+        "template",
+        "TORCH_LIBRARY",
+        "Executed",
+        "};\nTORCH",
+        'extern "C"',
+        "<<<",
+    ):
         assert gone not in half, gone
     for kept in ("Twice", "Half", "int helper(int n) { return n / 2; }", "Get()", "void kernel"):
         assert kept in half, kept

@@ -60,15 +60,17 @@ private:
 SCALE_KERNEL(scale_fp32, float)
 SCALE_KERNEL(scale_fp16, half)
 
-__global__ __aicore__ void planned(__gm__ float* x, GM_ADDR kept, __gm__ float* y,
+namespace ours {
+__global__ __aicore__ void planned(__gm__ float* x, GM_ADDR workspace, __gm__ float* y,
                                    __gm__ Plan* plan, Plan copy)
 {
     const bool same = plan->each[0] == copy.each[0] && plan->shift == copy.shift;
-    auto* marks = reinterpret_cast<__gm__ int32_t*>(kept);
+    auto* marks = reinterpret_cast<__gm__ int32_t*>(workspace);
     marks[GetBlockIdx() * 128] = same ? 1 : 0;
     Scale<float> op;
     op.Run((GM_ADDR)x, (GM_ADDR)y, plan->each[0], plan->each[1], copy.shift);
 }
+}  // namespace ours
 
 template <typename T> __global__ __aicore__ void typed(GM_ADDR x, GM_ADDR y, uint32_t each)
 {
@@ -119,7 +121,7 @@ launch:
   entry: planned
   blocks: 4
   outputs: {y: x}
-  workspace: {kept: 4 * 512}
+  workspace: {workspace: 4 * 512}
   structs:
     plan: {type: Plan, fields: {each: ["ceil_div(x.size, 4)", 2], shift: 1}}
     copy: {fields: {each: ["ceil_div(x.size, 4)", 2], shift: 1}}
