@@ -46,11 +46,12 @@ class Use:
 def guard(operator: Operator, files: Mapping[str, str]) -> Refusal | None:
     """The first reason to refuse the candidate's changed `files`, or None."""
     for file, text in files.items():
-        found = _check_file(operator, file, text)
+        found = _check_file(operator, file, text) or _check_launch(operator, file, text)
         if found:
             return found
-    originals = {f: operator.read(f) for f in operator.sources}
-    changed = {f: t for f, t in files.items() if originals[f] != t}
+    launch = "" if operator.launch is None else operator.launch.source
+    originals = {f: operator.read(f) for f in operator.sources if f != launch}
+    changed = {f: t for f, t in files.items() if f != launch and originals[f] != t}
     known = [u for f, t in originals.items() for u in _uses(f, t)]
     texts = originals | changed
     now = [u for f, t in texts.items() for u in _uses(f, t)]
@@ -84,6 +85,16 @@ def guard(operator: Operator, files: Mapping[str, str]) -> Refusal | None:
         if found:
             return found
     return None
+
+
+def _check_launch(operator: Operator, file: str, text: str) -> Refusal | None:
+    """That the workload of a launched kernel keeps all but the numbers of its launch."""
+    launch = operator.launch
+    if launch is None or file != launch.source or launch.values(text) is not None:
+        return None
+    names = ", ".join(number.name for number in launch.numbers) or "none"
+    sentence = f"The candidate changes more of the workload than the launch's numbers ({names})."
+    return Refusal(sentence=sentence, place=Place(file=file))
 
 
 def _check_file(operator: Operator, file: str, text: str) -> Refusal | None:

@@ -6,6 +6,8 @@ This is the data; `find_operators` and `load_operator` are in `ci/source/discove
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -55,10 +57,53 @@ class SharedSource(Frozen):
 
 
 class WrittenSource(Frozen):
-    """A source that no repository holds."""
+    """A source that no repository holds, with marks for the numbers of its launch."""
 
     name: str
     text: str
+
+    def filled(self, values: Mapping[int, int]) -> str:
+        """The text with numbers, by where they start, in the places of their marks."""
+        text = self.text
+        for start, value in values.items():
+            text = text.replace(LaunchNumber.stands_for(start), str(value))
+        return text
+
+
+class LaunchNumber(Frozen):
+    """A whole number in what a workload says of a launch, which a search may change."""
+
+    name: str = Field(description="As reports call it, such as launch.blocks.")
+    start: int = Field(description="First index in the workload's text.")
+    end: int
+    value: int
+    blocks: bool = Field(description="Whether it decides the number of blocks.")
+
+    @staticmethod
+    def stands_for(start: int) -> str:
+        """What stands for the number that starts there in the text of a `WrittenSource`."""
+        return f"@{start}@"
+
+
+class LaunchText(Frozen):
+    """The text that says how a program launches a kernel, and the numbers in it."""
+
+    source: str = Field(description="Its name among the operator's sources.")
+    text: str
+    numbers: tuple[LaunchNumber, ...] = Field(default=(), description="In the text's order.")
+
+    def values(self, text: str) -> dict[int, int] | None:
+        """The numbers of a changed text, by where they start in this one; None where it differs in
+        anything else."""
+        pattern, done = "", 0
+        for number in self.numbers:
+            pattern += re.escape(self.text[done : number.start]) + r"(\d{1,18})"
+            done = number.end
+        found = re.fullmatch(pattern + re.escape(self.text[done:]), text)
+        if found is None:
+            return None
+        starts = [number.start for number in self.numbers]
+        return dict(zip(starts, map(int, found.groups()), strict=True))
 
 
 class BuildFact(Frozen):
@@ -137,7 +182,10 @@ class Operator(Frozen):
     written: tuple[WrittenSource, ...] = Field(
         default=(),
         description="Sources that we write: definition, tiling and entry of a kernel that"
-        " a program launches. No candidate changes them.",
+        " a program launches. A candidate changes their numbers alone, in `launch`.",
+    )
+    launch: LaunchText | None = Field(
+        default=None, description="The workload of a kernel that a program launches."
     )
 
     @property
@@ -182,8 +230,16 @@ class Operator(Frozen):
 
     @property
     def written_texts(self) -> dict[str, str]:
-        """Texts of the sources that we write, by name."""
-        return {one.name: one.text for one in self.written}
+        """Texts of the sources that we write, by name, for the launch as it is."""
+        return self._written("" if self.launch is None else self.launch.text)
+
+    def _written(self, launch: str) -> dict[str, str]:
+        """The same for a launch that says so; one that cannot be read changes nothing."""
+        if self.launch is None:
+            return {}
+        as_it_is = {number.start: number.value for number in self.launch.numbers}
+        values = self.launch.values(launch) or as_it_is
+        return {one.name: one.filled(values) for one in self.written}
 
     @property
     def shared_paths(self) -> dict[str, str]:
@@ -239,4 +295,5 @@ class Operator(Frozen):
         """All own sources by relative path, overlaid with a candidate's changed `files`."""
         given, inside = files or {}, self._inside
         own = {s: given[s] if s in given else file_text(self.path(s), inside) for s in self.sources}
-        return self.written_texts | own | given
+        launch = "" if self.launch is None else own[self.launch.source]
+        return self._written(launch) | own | given

@@ -135,6 +135,19 @@ class YamlFile:
         """That the value at `place` is wrong: '<name> line 3: cases[0].name: <what>.'"""
         return InputError(f"{self._at(place)}: {what}.")
 
+    def span(self, place: Place) -> tuple[int, int] | None:
+        """Where the text of a scalar at `place` begins and ends, without quotes; None for any other
+        value, or one that is written otherwise than it reads."""
+        node: Any = self._root
+        for part in place:
+            found = _child(node, part)
+            node = None if found is None else found[1]
+        if not isinstance(node, yaml.ScalarNode):
+            return None
+        quoted = node.style in ("'", '"')
+        start, end = node.start_mark.index + quoted, node.end_mark.index - quoted
+        return (start, end) if end - start == len(node.value) else None
+
     def _given(self, model: type[BaseModel]) -> Any:
         if issubclass(model, RootModel):
             return self.data

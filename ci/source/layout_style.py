@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from ci.model import layout
 from ci.model.operator import Operator
 from ci.source.cpp_tokens import tokens
 from ci.system.sandbox import Limits, run
@@ -36,7 +37,10 @@ def laid_out(operator: Operator, files: Mapping[str, str]) -> dict[str, str]:
     is returned as it came when there is none, and when clang-format is missing or would change
     more than blanks.
     """
-    return {path: _laid_out(operator, path, text) for path, text in files.items()}
+    return {
+        path: _laid_out(operator, path, text) if path.endswith(layout.SOURCES) else text
+        for path, text in files.items()
+    }
 
 
 def _laid_out(operator: Operator, path: str, text: str) -> str:

@@ -12,10 +12,11 @@ from itertools import takewhile
 from math import prod
 from typing import Final
 
-from ci.model.operator import Operator
+from ci.model.operator import LaunchText, Operator
 from ci.model.trial import Candidate, Trial
 from ci.model.workload import Workload
 from ci.source.cpp_source import Source, parse
+from ci.tiling.core_counts import core_counts
 from ci.tiling.knobs import find_knobs
 from ci.tiling.template import (
     MARKER_END,
@@ -58,6 +59,8 @@ def synthesize(
 ) -> TilingTemplate:
     """The template of the operator's original tiling, or as changed by `files`."""
     texts = operator.texts(files)
+    if operator.launch is not None:
+        return launch_template(operator, operator.launch, device, texts[operator.launch.source])
     wanted = frozenset(f.split("::")[-1] for f in operator.tiling_functions)
     registering = [p for p in operator.host_sources if p in operator.tiling_sources]
     found = _found(registering, texts, wanted)
@@ -68,6 +71,45 @@ def synthesize(
     sources = {path: texts[path] for path in found}
     every = [b for blocks in found.values() for b in blocks]
     return template_of(operator, sources, every, device, cut=cut)
+
+
+def launch_template(
+    operator: Operator, launch: LaunchText, device: str, text: str
+) -> TilingTemplate:
+    """The template of a launched kernel: the numbers of its launch, in its workload's text."""
+    values = launch.values(text) or {}
+    counts = (*core_counts(device).steps(), *core_counts(device).promising_numbers())
+    knobs: list[Knob] = []
+    moved = 0
+    for number in launch.numbers:
+        value = values.get(number.start, number.value)
+        start = number.start + moved
+        knobs.append(
+            Knob(
+                name=number.name,
+                kind="constant",
+                file=launch.source,
+                start=start,
+                end=start + len(str(value)),
+                form="{value}",
+                values=tuple(sorted({value, *counts})) if number.blocks else (),
+                written=value,
+                decides="block_dim" if number.blocks else "partition",
+                why="The program that launches the kernel decides it.",
+            )
+        )
+        moved += len(str(value)) - (number.end - number.start)
+    lines = [text.count("\n", 0, knob.start) + 1 for knob in knobs]
+    return TilingTemplate(
+        operator=operator.name,
+        device=device,
+        sources={launch.source: text},
+        blocks=tuple(
+            EvolveBlock(file=launch.source, first_line=line, last_line=line, decides=("partition",))
+            for line in sorted(set(lines))
+        ),
+        knobs=tuple(knobs),
+    )
 
 
 def _found(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -37,6 +37,8 @@ class Known:
     inputs: Sequence[str]
     whole: Mapping[str, bool] = field(default_factory=dict)
     """Whether a number of that name is a whole one."""
+    literal: Callable[[int, int], str] = lambda column, value: str(value)
+    """What a whole number is written as, from its place in the expression and its value."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,8 @@ def _code(node: ast.expr, known: Known) -> Code:
     match node:
         case ast.Constant(value=bool() as truth):
             return Code(str(int(truth)), True)
-        case ast.Constant(value=int() as number) if -(2**63) < number < 2**63:
-            return Code(f"int64_t({number})", True)
+        case ast.Constant(value=int() as number) if number < 2**63:
+            return Code(f"int64_t({known.literal(node.col_offset, number)})", True)
         case ast.Constant(value=float() as number):
             return Code(repr(number), False)
         case ast.Name(id=name):

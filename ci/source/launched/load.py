@@ -9,8 +9,15 @@ from typing import Final
 
 from ci.model import layout
 from ci.model.errors import InputError
-from ci.model.operator import AttrSpec, Operator, SharedSource, TensorSpec, WrittenSource
-from ci.model.regular_file import file_bytes
+from ci.model.operator import (
+    AttrSpec,
+    LaunchText,
+    Operator,
+    SharedSource,
+    TensorSpec,
+    WrittenSource,
+)
+from ci.model.regular_file import file_bytes, file_text
 from ci.model.yaml_model import MOST_BYTES, Place, YamlFile
 from ci.source.build.facts import build_facts, read_build
 from ci.source.build.tree import folders_of_tree
@@ -61,7 +68,8 @@ def launched_operator(folder: Path, top: Path | None = None) -> Operator:
     folder = folder.resolve()
     repository = repository_of(folder)
     inside = (repository or top or folder).resolve()
-    file = YamlFile.open(folder / FILE, inside, most_bytes=MOST_BYTES, aliases=True)
+    said = file_text(folder / FILE, inside, most_bytes=MOST_BYTES)
+    file = YamlFile(said, str(folder / FILE), most_bytes=MOST_BYTES, aliases=True)
     given = file.read(GivenWorkload)
     if given.launch is None:
         raise file.wrong(("launch",), "says nothing")
@@ -93,11 +101,21 @@ def launched_operator(folder: Path, top: Path | None = None) -> Operator:
             raise wrong(("structs", name), what if kind else "needs a type: a pointer says none")
         structures[name] = (kind, found)
     op_type = "".join(part[:1].upper() + part[1:] for part in entry.name.split("_"))
-    written = LaunchTexts(
+    writing = LaunchTexts(
         Launch(
-            launch, op_type, kernel.name, entry, inputs, outputs, _attrs(launch), structures, wrong
+            given=launch,
+            op_type=op_type,
+            source=kernel.name,
+            entry=entry,
+            inputs=inputs,
+            outputs=outputs,
+            attrs=_attrs(launch),
+            structures=structures,
+            wrong=wrong,
+            span=lambda place: file.span(("launch", *place)),
         )
-    ).write()
+    )
+    written = writing.write()
 
     def path(source: Path) -> str:
         return source.relative_to(inside).as_posix()
@@ -106,6 +124,7 @@ def launched_operator(folder: Path, top: Path | None = None) -> Operator:
         return SharedSource(name=f"{side}/{path(source)}", path=path(source), own=True)
 
     sources = [placed(layout.KERNEL, source) for source in texts]
+    workload = placed(layout.HOST, folder / FILE)
     made = {
         placed(layout.HOST, folder / f"launch_{entry.name}_host.cpp"): written.host,
         placed(layout.KERNEL, kernel.with_name(f"launch_{entry.name}.cpp")): written.kernel,
@@ -122,10 +141,10 @@ def launched_operator(folder: Path, top: Path | None = None) -> Operator:
         root=folder,
         repository=repository or inside,
         layout="ops-math",
-        host_sources=(),
+        host_sources=(workload.name,),
         kernel_sources=tuple(one.name for one in sources),
         definition_source=host.name,
-        tiling_sources=(),
+        tiling_sources=(workload.name,),
         kernel_entry=wrapper.name,
         inputs=inputs,
         outputs=outputs,
@@ -137,7 +156,8 @@ def launched_operator(folder: Path, top: Path | None = None) -> Operator:
         include_folders=build.include_folders,
         tree_folders=tuple(asking),
         build_facts=build_facts(build, compiled, asking),
-        shared_sources=(*sources, *made),
+        shared_sources=(workload, *sources, *made),
+        launch=LaunchText(source=workload.name, text=said, numbers=writing.numbers),
         written=tuple(WrittenSource(name=one.name, text=text) for one, text in made.items()),
     )
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from ci.model.dtypes import BY_NAME
 from ci.model.errors import InputError
-from ci.model.operator import AttrSpec, TensorSpec
+from ci.model.operator import AttrSpec, LaunchNumber, TensorSpec
 from ci.model.yaml_model import Place
 from ci.source.launched.entry import REAL, WHOLE, KernelEntry, Parameter, Structure
 from ci.source.launched.expression import CHIP, Code, Known, Written, code
@@ -24,6 +24,9 @@ WORKSPACE_UNIT: Final = 512
 WORKSPACE: Final = "ascendopt_workspace"
 TILING: Final = "ascendopt_tiling"
 """The two parameters of the call that no parameter of the kernel is named like."""
+
+LEAST_CHANGED: Final = 8
+"""Smaller whole numbers, but for the blocks, are no sizes: an axis, a dtype, a factor."""
 
 _HOST_HEAD = Path(__file__).parent / "host_head.h"
 _KERNEL_HEAD = Path(__file__).parent / "kernel_head.h"
@@ -45,6 +48,8 @@ class Launch:
     """Type and definition of each structure, by parameter."""
     wrong: Callable[[Place, str], InputError]
     """The error for a place below `launch`, and what is wrong there."""
+    span: Callable[[Place], tuple[int, int] | None]
+    """Where the text of a scalar below `launch` begins and ends, as `YamlFile.span` says."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ class LaunchTexts:
         self._data: list[str] = []
         """Host statements that fill the tiling data."""
         self._bytes = 0
-        self._workspaces: list[str] = []
+        self._changeable: dict[int, LaunchNumber] = {}
 
     def write(self) -> _Texts:
         """The host side's source and the kernel's."""
@@ -73,6 +78,18 @@ class LaunchTexts:
             raise launch.wrong(("blocks",), "is no whole number")
         return _Texts(self._host(numbers, blocks), self._kernel(arguments))
 
+    @property
+    def numbers(self) -> tuple[LaunchNumber, ...]:
+        """The numbers that a search may change, in the order of the workload's text."""
+        found = [self._changeable[start] for start in sorted(self._changeable)]
+        names = [one.name for one in found]
+        return tuple(
+            one
+            if names.count(one.name) == 1
+            else one.model_copy(update={"name": f"{one.name}.{names[:number].count(one.name)}"})
+            for number, one in enumerate(found)
+        )
+
     def _known(self, most: int | None = None) -> Known:
         """What expressions may name: all values, or those before number `most`."""
         launch = self._launch
@@ -83,6 +100,28 @@ class LaunchTexts:
         return Known(known.inputs, whole)
 
     def _code(self, place: Place, written: Written, known: Known) -> Code:
+        def literal(column: int, value: int) -> str:
+            span = self._launch.span(place)
+            least = 1 if place == ("blocks",) else LEAST_CHANGED
+            if span is None or value < least or not str(written).isascii():
+                return str(value)
+            start = span[0] + column
+            self._changeable[start] = LaunchNumber(
+                name=".".join(("launch", *map(str, place))),
+                start=start,
+                end=start + len(str(value)),
+                value=value,
+                blocks=place == ("blocks",),
+            )
+            return LaunchNumber.stands_for(start)
+
+        try:
+            return code(written, replace(known, literal=literal))
+        except ValueError as problem:
+            raise self._launch.wrong(place, str(problem)) from None
+
+    def _fixed(self, place: Place, written: Written, known: Known) -> Code:
+        """The code of an expression of which no search changes a number."""
         try:
             return code(written, known)
         except ValueError as problem:
@@ -170,7 +209,6 @@ class LaunchTexts:
         found = self._code(("workspace", name), self._launch.given.workspace[name], self._known())
         if not found.whole:
             raise self._launch.wrong(("workspace", name), "is no whole number of bytes")
-        self._workspaces.append(name)
         at = self._put("Put(data + {}, int64_t(workspace));", WORD)
         self._data += [
             f"given.Possible({found.text} >= 0);",
@@ -244,7 +282,7 @@ class LaunchTexts:
                 yield f"    *context->GetOutputShape({number}) = gert::Shape();"
                 for axis, written in enumerate(one.shape):
                     place = ("outputs", name, "shape", axis)
-                    found = self._code(place, written, Known(inputs, whole))
+                    found = self._fixed(place, written, Known(inputs, whole))
                     if not found.whole:
                         raise launch.wrong(place, "is no whole number")
                     yield f"    context->GetOutputShape({number})->AppendDim({found.text});"

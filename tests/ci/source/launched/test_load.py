@@ -13,6 +13,7 @@ from ci.model.trial import Candidate, Outcome
 from ci.source.discovery import find_operators, load_operator
 from ci.source.launched.load import is_launched
 from ci.source.workload_file import load_workload
+from ci.tiling.synthesize import synthesize
 
 BACKEND = SimulatorBackend("910B4", launch_seconds=20)
 
@@ -173,13 +174,69 @@ def test_a_launched_kernel_is_judged_with_its_program_around_it(
 
 def test_what_a_candidate_may_change_is_the_kernels_own_sources(tmp_path: Path) -> None:
     operator = load_operator(repository(tmp_path, VALUES))
-    own = ("op_kernel/csrc/scale.asc", "op_kernel/csrc/parts/plan.h")
-    assert operator.sources == own
-    assert [operator.repository_path(one) for one in own] == ["csrc/scale.asc", "csrc/parts/plan.h"]
+    places = ["perf/scale/workload.yaml", "csrc/scale.asc", "csrc/parts/plan.h"]
+    assert [operator.repository_path(one) for one in operator.sources] == places
     judge = Evaluator(operator, load_workload(operator), BACKEND)
     for written in operator.written:
         trial = judge.evaluate(Candidate(files={written.name: "int x;"}), 0)
         assert trial.outcome is Outcome.REJECTED, "it is ours, and in no repository"
+
+
+NUMBERED = """golden: golden.py:scaled
+launch:
+  kernel: ../../csrc/scale.asc
+  entry: scale_fp32
+  blocks: 16 if x.size > 4096 else 8   # 8 of them
+  outputs: {y: x}
+  values: {each: "x.size // (16 if x.size > 4096 else 8)", factor: 2, shift: 1}
+cases:
+  - inputs:
+      x: {shape: [16, 1024], dtype: float32}
+"""
+
+
+def test_a_search_changes_the_launchs_numbers_in_the_workload(tmp_path: Path) -> None:
+    operator = load_operator(repository(tmp_path, NUMBERED))
+    assert operator.launch is not None
+    names = [number.name for number in operator.launch.numbers]
+    blocks = ["launch.blocks.0", "launch.blocks.1", "launch.blocks.2"]
+    each = [f"launch.values.each.{number}" for number in range(3)]
+    assert names == blocks + each, "but not the factor, which is no size"
+    template = synthesize(operator, "910B4")
+    assert {knob.decides for knob in template.knobs} == {"block_dim", "partition"}
+    files = template.changes({"launch.blocks.0": 8, "launch.values.each.0": 8})
+    (source,) = files
+    assert files[source] == NUMBERED.replace("16 if", "8 if"), "remarks and all else stay"
+    (again,) = (t for p, t in synthesize(operator, "910B4", files).plain().items() if p == source)
+    assert again == files[source]
+    judge = Evaluator(operator, load_workload(operator), BACKEND)
+    before, after = judge.evaluate(Candidate(), 0), judge.evaluate(Candidate(files=files), 1)
+    assert before.measurement and after.measurement, after.refusal
+    assert [m.cases[0].pipes.block_dim for m in (before.measurement, after.measurement)] == [16, 8]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("[16, 1024]", "[16, 512]"),
+        ("factor: 2", "factor: 3"),
+        ("entry: scale_fp32", "entry: scale_fp16"),
+        ("16 if", "-16 if"),
+        ("16 if", "16 * 2 if"),
+        ("golden: golden.py:scaled\n", ""),
+    ],
+)
+def test_no_candidate_changes_anything_else_of_a_workload(
+    tmp_path: Path, old: str, new: str
+) -> None:
+    operator = load_operator(repository(tmp_path, NUMBERED))
+    assert operator.launch is not None
+    judge = Evaluator(operator, load_workload(operator), BACKEND)
+    files = {operator.launch.source: NUMBERED.replace(old, new, 1)}
+    trial = judge.evaluate(Candidate(files=files), 0)
+    assert trial.outcome is Outcome.REJECTED
+    assert trial.refusal is not None
+    assert "more of the workload than the launch's numbers" in trial.refusal.sentence
 
 
 def test_a_repository_lists_its_launched_kernels(tmp_path: Path) -> None:
