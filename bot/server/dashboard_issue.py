@@ -24,6 +24,7 @@ from bot.repository.language import commit_language
 from bot.server.job_maker import Records
 from bot.server.own_requests import operator_of, own_requests
 from bot.server.refused import No, refusals
+from bot.server.verify_again import BY_BOT, closed_fact
 
 LOG: Final = logging.getLogger("ascendopt.bot")
 TITLE: Final = "Dashboard of ascendopt"
@@ -98,6 +99,7 @@ def render(connection: Connection, records: Records, config: RepositoryConfig, n
     )
     waiting = sorted((r for r in every if r.state == "waiting"), key=lambda r: -r.speedup)
     operators = list(dict.fromkeys(r.job.operator for r in every))
+    refused = [m for m in proposals if records.fact(closed_fact(*here, m.number)) != BY_BOT]
     return page(
         "dashboard.md.j2",
         shown=SHOWN,
@@ -108,7 +110,7 @@ def render(connection: Connection, records: Records, config: RepositoryConfig, n
         queued=queued,
         failed=_last_failures(every),
         noes=refusals(records.facts(), *here, now),
-        closed=_refused(proposals, operators),
+        closed=_refused(refused, operators),
     )
 
 

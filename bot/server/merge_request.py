@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -31,6 +31,7 @@ from bot.report.view import page, values
 from bot.repository.commit_style import CommitStyle
 from bot.repository.mirror import workload_place
 from bot.repository.patch import applies, apply, check_patch, own_paths
+from bot.server.comments.posting import closed_by_bot
 from bot.server.one_item import beside
 from bot.server.own_requests import (
     BRANCHES,
@@ -204,16 +205,23 @@ class _Place:
     declined: MergeRequest | None
 
 
-def place(result: Result, ours: list[MergeRequest], target: str) -> _Place:
+def place(
+    result: Result,
+    ours: list[MergeRequest],
+    target: str,
+    by_bot: Callable[[int], bool] = lambda number: False,
+) -> _Place:
     """Which branch to use, which open merge request to update, which ended one says no.
 
     `ours`: the bot's own merge requests about the operator. One that was merged into `target` says
-    no, too, when the sources are what they were before: somebody has reverted it.
+    no, too, when the sources are what they were before: somebody has reverted it. `by_bot`: whether
+    it was the bot that closed the one of a number.
     """
     opened = next((m for m in reversed(ours) if m.state == "open"), None)
     if opened is not None:
         return _Place(opened.source_branch, opened, None)
-    noes = [m for m in _ended(ours, target) if made_from(m, sources_key(result))]
+    ended = [m for m in _ended(ours, target) if made_from(m, sources_key(result))]
+    noes = [m for m in ended if m.state == "merged" or not by_bot(m.number)]
     return _Place(branch_name(result), None, noes[-1] if noes else None)
 
 
@@ -252,7 +260,8 @@ def refused_alike(
         with suppress(ForgeError):  # one whose branch is gone may have no diff any more
             diff = forge.diff(one.number)
             again = one.state == "closed" or applies(git, diff, tip)
-            if again and likeness(result.diff, diff) >= ALIKE:
+            alike = again and likeness(result.diff, diff) >= ALIKE
+            if alike and (one.state == "merged" or not closed_by_bot(forge, one.number)):
                 return one
     return None
 
@@ -307,7 +316,7 @@ def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSetting
     existing = list(forge.merge_requests())
     own = [m for m in existing if is_bots(m, forge, (BRANCHES,))]
     ours = [m for m in own if is_about(m, result.operator_path)]
-    placed = place(result, ours, target)
+    placed = place(result, ours, target, lambda number: closed_by_bot(forge, number))
     declined, what = placed.declined, "for these sources"
     if declined is None and placed.existing is None and not settings.again:
         ended = _ended(ours, target)

@@ -24,8 +24,8 @@ from bot.repository.job import VERIFYING, Job, standing_fact
 from bot.repository.language import commit_language
 from bot.repository.mirror import Commit, workload_place
 from bot.repository.patch import applies
-from bot.server.comments.posting import answer, close, is_own
-from bot.server.comments.wording import reply_mark, said
+from bot.server.comments.posting import answer, close, closed_by_bot
+from bot.server.comments.wording import said
 from bot.server.job_maker import Records, Subject, judged_by
 from bot.server.merge_request import OPERATOR_TRAILER, RUN_TRAILER, read_result
 from bot.server.one_item import told
@@ -49,6 +49,7 @@ class Earlier:
 
 
 LOG: Final = logging.getLogger("ascendopt.bot")
+BY_BOT: Final = "by the bot"
 _TRAILERS: Final = re.compile(rf"^({OPERATOR_TRAILER}|{RUN_TRAILER}): (.+)$", re.MULTILINE)
 
 
@@ -120,6 +121,12 @@ def rebase_fact(forge: str, repository: str, number: str) -> str:
     return f"rebase {forge} {repository} {number}"
 
 
+def closed_fact(forge: str, repository: str, number: int) -> str:
+    """The name under which it is remembered that a closed merge request was looked at; the value is
+    BY_BOT where the bot closed it."""
+    return f"closed {forge} {repository} {number}"
+
+
 def _ask_why(
     connection: Connection, request: MergeRequest, records: Records, *, mirror_of: str
 ) -> None:
@@ -127,14 +134,16 @@ def _ask_why(
 
     `mirror_of`: commit whose operators the mark is looked up in.
     """
-    name = f"closed {connection.name} {connection.repository} {request.number}"
+    name = closed_fact(connection.name, connection.repository, request.number)
     if records.fact(name):
         return
-    forge, opening = connection.forge, reply_mark("closed-")[:-4]
-    if not any(is_own(c, opening, forge) for c in forge.comments(request.number)):
-        folder = operator_of(request, connection.mirror.commit(mirror_of).operators)
-        if folder:
-            answer(forge, request.number, "why-closed", said("why_closed", folder))
+    forge = connection.forge
+    if closed_by_bot(forge, request.number):
+        records.set_fact(name, BY_BOT)
+        return
+    folder = operator_of(request, connection.mirror.commit(mirror_of).operators)
+    if folder:
+        answer(forge, request.number, "why-closed", said("why_closed", folder))
     records.set_fact(name, "1")
 
 

@@ -265,10 +265,13 @@ class Operator(Frozen):
         return (root / source).as_posix()
 
     def seen_from_folder(self, source: str) -> str:
-        """Path of one of the sources from `root`, which leads out of it for a shared one."""
-        if source not in self.shared_paths:
-            return source
-        return Path(os.path.relpath(self.path(source), self.root)).as_posix()
+        """Path of one of the sources, or of a header that they include, from `root`; it leads out
+        of it for a shared one."""
+        path = self.path(source)
+        if not path.is_file():  # a header of another folder of this name
+            held = (folder.parent / source for folder in self.shared_folders)
+            path = next((one for one in held if one.is_file()), path)
+        return Path(os.path.relpath(path, self.root)).as_posix() if source else ""
 
     @property
     def _top(self) -> Path:

@@ -112,6 +112,12 @@ def close(forge: Forge, request: MergeRequest, reason: str, commit: str) -> None
     forge.close(request.number)
 
 
+def closed_by_bot(forge: Forge, number: int) -> bool:
+    """Whether the bot closed its merge request by itself, which is no person's no."""
+    opening = reply_mark("closed-")[: -len(" -->")]
+    return any(is_own(comment, opening, forge) for comment in forge.comments(number))
+
+
 def set_check(
     job: Job, forge: Forge, state: CheckState, description: str, summary: str = ""
 ) -> None:

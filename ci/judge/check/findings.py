@@ -45,7 +45,7 @@ _LESSER: Final = (*_HINTS, "given_size", "uninitialised")
 _MEANT: Final = ("cut", "narrow_offset", "wrapped")
 """What is meant, or harms nothing, where no result is wrong."""
 
-_CONFLICTS: Final = (Outcome.RACE.value, "compiler_order")
+_CONFLICTS: Final = (Outcome.RACE.value, "compiler_order", "own_source")
 """What two accesses to the same bytes lead to."""
 
 _WRONG: Final = (Outcome.WRONG_RESULT.value, "unset")
@@ -74,6 +74,8 @@ class Findings:
     """Faults by what they have in common; a further case that shows one is counted."""
 
     found: dict[Key, Finding] = field(default_factory=dict)
+    shown_by: dict[Key, set[str]] = field(default_factory=dict)
+    """The cases that showed each of them."""
 
     def failure(self, failure: TrialFailure, varied: str = "", *, mild: bool = False) -> None:
         """What ended a launch, and what it showed before. `mild`: a launch error is a note."""
@@ -157,13 +159,14 @@ class Findings:
         have caused it; where that is known, other bytes change its bytes too, and say nothing.
         """
         ranks = [*Severity]
-        overruns = [f.place for f in self.found.values() if f.kind == "overrun"]
-        over = {part for place in overruns for part in (place.case, place.source) if part}
+        overruns = {key: f.place for key, f in self.found.items() if f.kind == "overrun"}
+        over = {place.source for place in overruns.values() if place.source}
+        over |= {case for key in overruns for case in self.shown_by[key] if case}
         crashed = {f.place.source for f in self.found.values() if f.kind == "launch_error"}
         wrong = self.has(*_CAUSED)
         explained = wrong and self.has(*(kind for kind in _CAUSES if kind != "unset"))
         found = []
-        for one in self.found.values():
+        for one in map(self._counted, self.found):
             seen = {one.place.case, one.place.source, one.other.source}
             if one.kind in _CONFLICTS and seen & over:
                 continue
@@ -194,6 +197,11 @@ class Findings:
             )
         )
 
+    def _counted(self, key: Key) -> Finding:
+        """A finding with the number of further cases that showed it, in whatever build."""
+        one = self.found[key]
+        return one.model_copy(update={"more": len(self.shown_by[key] - {one.place.case})})
+
     def _causes(self) -> str:
         for kinds in (_CAUSES, _LESSER):
             places = [f.place.source for f in self.found.values() if f.kind in kinds]
@@ -206,8 +214,7 @@ class Findings:
         known = self.found.get(key)
         if known is None or (finding.fails and not known.fails):
             self.found[key] = finding
-        elif known.place.case != finding.place.case:
-            self.found[key] = known.model_copy(update={"more": known.more + 1})
+        self.shown_by.setdefault(key, set()).add(finding.place.case)
 
 
 def _of_refusal(outcome: Outcome, refusal: Refusal, varied: str) -> Finding:
@@ -231,5 +238,5 @@ def _key(finding: Finding) -> Key:
     if finding.place.source:
         return finding.kind, finding.place.source
     if finding.kind in [*Outcome]:
-        return finding.kind, finding.varied, finding.text.partition(":")[0]
+        return finding.kind, finding.varied, _NUMBER.sub("", finding.text.partition(":")[0])
     return finding.kind, _NUMBER.sub("", finding.text)

@@ -14,6 +14,7 @@ from bot.repository.patch import applies
 from bot.server.ci_mode import report
 from bot.server.comments.posting import answer, say
 from bot.server.comments.wording import ended_mark, run_mark, waiting
+from bot.server.dashboard_issue import update_dashboard
 from bot.server.delivery import deliver
 from bot.server.verify_again import look_again
 from ci.model.errors import InputError
@@ -329,6 +330,23 @@ def test_a_conflict_is_said_and_closed(ops: Repository) -> None:
     assert ops.bot.merge_request(number).state == "closed"
     assert any("changed the same lines" in c.body for c in ops.bot.comments(number))
     assert not again(ops)
+
+
+def test_what_the_bot_itself_closed_is_no_persons_no(ops: Repository) -> None:
+    """The same idea, found again on the lines that a person changed, is proposed."""
+    number, job = merge_request_on_main(ops)
+    text = SOURCES[TILING].replace("1024", "2048")
+    tip = ops.commit("main", {f"{OPERATOR_PATH}/{TILING}": text})
+    again(ops)
+    assert ops.bot.merge_request(number).state == "closed"
+    diff = DIFF.replace("TILE = 1024", "TILE = 2048")
+    found = adjusted(ops, tip, diff=diff)
+    fresh = job.model_copy(update={"key": "f" * 16, "source_commit": tip})
+    assert give(ops, fresh, found) > number
+    again(ops)  # looks at the closed one
+    update_dashboard(ops.connection(), ops.queue, time.time())
+    page = (ops.folder / "ops.git/merge-requests/dashboard-of-ascendopt.md").read_text()
+    assert "### Ignored and declined (0)" in page
 
 
 @pytest.mark.parametrize("place", ["of the machine", "of the mirror"])

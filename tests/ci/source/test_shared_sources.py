@@ -23,6 +23,16 @@ def test_the_shared_pipeline_and_the_shared_tiling_are_sources_of_the_operator(
     assert operator.seen_from_folder(operator.kernel_entry) == operator.kernel_entry
 
 
+def test_a_header_of_another_folder_of_kernels_is_seen_where_it_lies(tmp_path: Path) -> None:
+    operator = load_operator(write_family(tmp_path))
+    header = tmp_path / "src/common/op_kernel/step.h"
+    header.parent.mkdir()
+    header.write_text("")
+    seen = operator.seen_from_folder("op_kernel/step.h")
+    assert (operator.root / seen).resolve() == header.resolve()
+    assert operator.seen_from_folder("op_kernel/no.h") == "op_kernel/no.h"
+
+
 def test_what_only_names_constants_is_not(tmp_path: Path) -> None:
     operator = load_operator(write_family(tmp_path))
     assert not any("names.h" in source for source in operator.sources)

@@ -73,11 +73,30 @@ def test_a_line_has_a_fault_of_a_kind_once_whatever_case_shows_it() -> None:
     assert (one.place.case, one.more) == ("first", 1)
 
 
+def test_a_case_that_shows_a_fault_in_two_builds_is_counted_once() -> None:
+    findings, place = Findings(), Place(file="op_kernel/a.cpp", line=3)
+    for case in ("first", "second", "first", "second"):
+        findings.warnings([MachineWarning(kind="limit", place=place, text="x")], case)
+    assert [one.more for one in findings.ordered()] == [1]
+
+
+def test_a_failure_without_a_line_is_one_whatever_numbers_it_has_but_not_whatever_tensor() -> None:
+    findings = Findings()
+    for case, text in enumerate(("9 bytes of output 0", "5 bytes of output 0", "5 of output 1")):
+        refusal = Refusal(sentence=f"Unwritten {text}.", place=Place(case=f"case {case}"))
+        findings.failure(TrialFailure(Outcome.MEMORY_ERROR, refusal), "length")
+    assert [one.more for one in findings.ordered()] == [1, 0]
+
+
 def test_what_an_overrun_leads_to_is_left_out_and_what_else_conflicts_is_not() -> None:
     over, far = (Place(file="op_kernel/a.cpp", line=line) for line in (3, 9))
     stored = Place(file="op_kernel/a.cpp", line=5)
     findings = Findings()
-    findings.warnings([MachineWarning(kind="overrun", place=over, text="beyond")], "first")
+    overrun = MachineWarning(kind="overrun", place=over, text="beyond")
+    findings.warnings([overrun], "first")
+    findings.warnings([overrun], "third")
+    neighbour = MachineWarning(kind="own_source", place=far, text="over its source")
+    findings.warnings([neighbour], "third")
     for place, other in ((over, stored), (stored, over), (far, stored)):
         order = MachineWarning(kind="compiler_order", place=place, other=other, text="unordered")
         findings.warnings([order], "second")
