@@ -77,8 +77,8 @@ def _definitions(source: Source) -> Iterator[_Definition]:
 
 
 def _span(source: Source, node: Node) -> slice:
-    """From behind what comes before a definition to its end: words of the device's compiler are
-    blank to the parser, wherever they are."""
+    """The text of a definition, from behind what comes before it: the parser sees blanks where the
+    words of the device's compiler are, and begins after them."""
     while node.parent is not None and node.parent.type in _AROUND:
         node = node.parent
     begin = max(source.shadow.rfind(end, 0, node.start_byte) for end in ";{}") + 1

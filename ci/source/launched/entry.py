@@ -29,7 +29,7 @@ class Parameter:
 
     name: str
     type: str
-    """As the source has it, without const and the like."""
+    """The type as the source has it, without const and the like."""
     pointer: bool
 
 
