@@ -92,7 +92,7 @@ def load_operator(path: Path, top: Path | None = None) -> Operator:
     itself means the one that is called as it is. Raises InputError with a sentence that says what
     is missing and where.
     """
-    if is_launched(path):
+    if not _is_operator(path) and is_launched(path):
         return launched_operator(path, top)
     both = (layout.HOST, layout.KERNEL)
     if _is_operator(path.parent) and not path.is_file() and path.name not in both:

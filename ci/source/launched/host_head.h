@@ -48,8 +48,7 @@ private:
 
 template <class T> void Put(uint8_t* data, T value) { std::memcpy(data, &value, sizeof(T)); }
 
-ge::graphStatus Refused(const char* what)
-{
+ge::graphStatus Refused(const char* what) {
     std::fprintf(stderr, "[ERROR] %s of workload.yaml has no value for these inputs\n", what);
     return ge::GRAPH_FAILED;
 }

@@ -10,15 +10,13 @@ template <class V> struct Number {
     template <class T> __aicore__ inline operator T() const { return static_cast<T>(value); }
 };
 
-template <class T> __aicore__ inline T Read(GM_ADDR from)
-{
+template <class T> __aicore__ inline T Read(GM_ADDR from) {
     return *reinterpret_cast<__gm__ T*>(from);
 }
 
 struct Structure {
     GM_ADDR at;
-    template <class T> __aicore__ inline operator T() const
-    {
+    template <class T> __aicore__ inline operator T() const {
         T held;
         auto* to = reinterpret_cast<uint8_t*>(&held);
         for (uint32_t i = 0; i < sizeof(T); i++) {

@@ -44,8 +44,9 @@ def is_launched(folder: Path) -> bool:
     if not file.is_file() or file.is_symlink():
         return False
     try:
-        return _MARK in b"\n" + file_bytes(file, most_bytes=MOST_BYTES)
-    except InputError:
+        inside = (repository_of(folder) or folder).resolve()
+        return _MARK in b"\n" + file_bytes(file, inside, most_bytes=MOST_BYTES)
+    except (InputError, FileNotFoundError):
         return False
 
 
