@@ -27,14 +27,17 @@ class TriggerRules(Frozen):
 
         Sources of an operator and headers that operators may share are those of `ci.model.layout`.
         """
-        rooted = "/" + path
-        if _any(rooted, self.ignored):
+        if self.passes_over(path):
             return ""
         if path.endswith(layout.SOURCES) and (side := layout.side(path)):
             return "kernel" if side == layout.KERNEL else "tiling"
-        if _any(rooted, self.tiling):
+        if _any("/" + path, self.tiling):
             return "tiling"
         return "shared" if path.endswith(layout.HEADERS) else ""
+
+    def passes_over(self, path: str) -> bool:
+        """Whether a change of a path is never a reason to work."""
+        return _any("/" + path, self.ignored)
 
     def ignores(self, author: str) -> bool:
         """Whether an account's changes start nothing."""

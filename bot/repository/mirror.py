@@ -18,7 +18,7 @@ from bot.forge.base import Forge
 from bot.repository.job import Job
 from ci.model import layout
 from ci.model.errors import InputError
-from ci.session.placing import operators_in
+from ci.session.placing import SOURCES, operators_in
 
 # A source file larger than this is generated data, not something an operator includes.
 _MAX_SOURCE_BYTES: Final = 2_000_000
@@ -93,7 +93,7 @@ class Commit:
     @cached_property
     def texts(self) -> dict[str, str]:
         """Text of every C++ header and source, by path; raises GitError when one is not there."""
-        return self._texts([p for p in self.files if p.endswith(layout.SOURCES)])
+        return self._texts([p for p in self.files if p.endswith(SOURCES)])
 
     def _texts(self, paths: Iterable[str]) -> dict[str, str]:
         wanted = {path: self.files[path] for path in paths}

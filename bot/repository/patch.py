@@ -33,6 +33,7 @@ _UNFIT: Final = re.compile(
     r"|^error: [^:]*: No such file or directory$",
     re.IGNORECASE,
 )
+_DIGITS: Final = re.compile(r"[0-9]+")
 LARGEST_PATCH_BYTES: Final = 4_000_000
 """Above any rewrite of one operator's sources; keeps a hostile file from filling memory."""
 
@@ -95,6 +96,15 @@ def check_patch(diff: str, allowed: Collection[str], name: str = "the patch") ->
     if len(set(changed)) != len(changed):
         raise InputError(f"{name} names a file twice.")
     return tuple(changed)
+
+
+def only_numbers(diff: str, path: str) -> bool:
+    """Whether a patch, as `check_patch` takes it, changes nothing but digits of one file's text."""
+    changed = [one for one in PatchSet(diff) if one.path == path]
+    lines = [line for one in changed for hunk in one for line in hunk]
+    before = "".join(line.value for line in lines if line.is_removed)
+    after = "".join(line.value for line in lines if line.is_added)
+    return _DIGITS.sub("0", before) == _DIGITS.sub("0", after)
 
 
 def applied(operator: Operator, diff: str, name: str = "the patch") -> dict[str, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ci.model.layout import HEADERS, HOST, KERNEL, IncludeGraph, side
+from ci.model.layout import HEADERS, KERNEL, IncludeGraph, side
 from rules.triggers import TriggerRules
 
 
@@ -41,14 +41,17 @@ def touched_operators(
     kinds = {path: rules.kind(path) for path in changed}
     own = {source for sources in operators.values() for source in sources}
     for path in own & kinds.keys():
-        if not side(path):  # what it is in folders of the usual names
-            usual = KERNEL if "__global__" in files.get(path, "") else HOST
-            kinds[path] = kinds[path] or rules.kind(f"operator/{usual}/{path.rpartition('/')[2]}")
+        if not side(path) and not rules.passes_over(path):
+            usual = "kernel" if "__global__" in files.get(path, "") else "tiling"
+            kinds[path] = kinds[path] or usual
     relevant = {path: kind for path, kind in kinds.items() if kind}
     graph = IncludeGraph({**dict.fromkeys(relevant, ""), **files})
     found = []
     for folder in sorted(operators):
-        sources = [s if s.startswith(folder + "/") else f"{folder}/{s}" for s in operators[folder]]
+        sources = [
+            s if s in files or s.startswith(folder + "/") else f"{folder}/{s}"
+            for s in operators[folder]
+        ]
         reached = graph.reachable(sources)
         hits = tuple(
             path

@@ -30,7 +30,7 @@ from bot.report.uncertainty import reported_times
 from bot.report.view import page, values
 from bot.repository.commit_style import CommitStyle
 from bot.repository.mirror import workload_place
-from bot.repository.patch import applies, apply, check_patch, own_paths
+from bot.repository.patch import applies, apply, check_patch, only_numbers, own_paths
 from bot.server.comments.posting import closed_by_bot
 from bot.server.one_item import beside
 from bot.server.own_requests import (
@@ -45,13 +45,13 @@ from bot.server.own_requests import (
     path_mark,
     seal,
 )
-from ci.model import layout
 from ci.model.errors import InputError, worded
 from ci.model.frozen import Frozen
 from ci.model.regular_file import file_bytes, file_text
 from ci.model.result import Result
 from ci.model.yaml_model import YamlFile
 from ci.session import facts
+from ci.session.placing import LAUNCH, SOURCES
 
 # Two diffs with so much in common are one idea: a person's no to one is a no to the other.
 ALIKE: Final = 0.5
@@ -283,9 +283,11 @@ def refuse_unfit(result: Result, git: Git, commit: str) -> None:
     if not result.base_hashes:
         raise InputError("The result names no base sources, so it cannot be checked.")
     own = own_paths(path.as_posix(), result.base_hashes, result.shared_paths)
+    launch = f"{path.as_posix()}/{LAUNCH}"
     for place, source in own.items():
         expected = result.base_hashes[source]
-        if not place.endswith(layout.SOURCES) or ".." in PurePosixPath(place).parts:
+        known = place.endswith(SOURCES) or place == launch
+        if not known or ".." in PurePosixPath(place).parts:
             raise InputError(f"{visible(place)} is no source that an operator has.")
         content = git.show(commit, place)
         if content is None:
@@ -295,6 +297,10 @@ def refuse_unfit(result: Result, git: Git, commit: str) -> None:
                 f"{visible(place)} has changed since the run; optimize it as it is now."
             )
     check_patch(result.diff, own, "the result's patch")
+    if not only_numbers(result.diff, launch):
+        raise InputError(
+            f"The result's patch changes more of {visible(launch)} than numbers of the launch."
+        )
 
 
 def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSettings) -> Submission:

@@ -15,8 +15,17 @@ def summed(run: Run, operator: Operator, best: Trial) -> tuple[Change, ...]:
     """The changes of `best` against the original operator, host tiling first.
 
     A number that several steps moved is one change, from its first value to its last. A change
-    that a later step took back is none.
+    that a later step took back is none. A source that lies outside the operator's two folders is
+    named by its path from the repository's top.
     """
+    shared = operator.shared_paths
+    return tuple(
+        one.model_copy(update={"path": shared.get(one.path, one.path)})
+        for one in _summed(run, operator, best)
+    )
+
+
+def _summed(run: Run, operator: Operator, best: Trial) -> tuple[Change, ...]:
     assert run.baseline.measurement is not None
     parts = remaining(part for step in run.line(best) for part in step.candidate.own_parts)
     template = synthesize(operator, run.baseline.measurement.fingerprint.device)

@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from typing import Final
+
+from ci.model import layout
+from ci.source.launched.places import FILE, SUFFIXES
+
+SOURCES: Final = (*layout.SOURCES, *SUFFIXES)
+"""Endings of all files that an operator may be built from."""
+
+LAUNCH: Final = FILE
+"""The file, in its folder, that says how a program launches a kernel."""
 
 
 def operators_in(

@@ -18,6 +18,7 @@ from ci.model import layout
 from ci.model.errors import InputError
 from ci.model.regular_file import file_text
 from ci.source.cpp_text import global_functions
+from ci.source.launched.places import launched_in
 from ci.source.op_classes import compiled_text, expanded, op_classes
 
 _MARKS = ("__global__", "OpDef")
@@ -151,6 +152,8 @@ def operators_in(
         around = (str(above) for above in PurePosixPath(path).parents)
         if nearest := next((above for above in around if above in roots), ""):
             found[nearest] = (*found.get(nearest, ()), path)
+    launched = launched_in([path for path in paths if _visible(path)], read)
+    found = launched | found
     return {folder: tuple(sorted(found[folder])) for folder in sorted(found)}
 
 

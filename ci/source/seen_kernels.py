@@ -10,9 +10,10 @@ from typing import Final
 from ci.model import layout
 from ci.model.regular_file import file_text
 from ci.source.cpp_text import global_functions
+from ci.source.launched.places import SUFFIXES
 from ci.source.placed import Placed, without_kernel
 
-_SUFFIXES: Final = (*layout.UNITS, *layout.HEADERS, ".asc", ".cce")
+_SUFFIXES: Final = (*layout.SOURCES, *SUFFIXES)
 _MOST_BYTES: Final = 1 << 20
 _SHOWN: Final = 3
 

@@ -12,13 +12,12 @@ from ci.model import layout
 from ci.model.errors import InputError
 from ci.source.cpp_text import without_comments
 from ci.source.launched.entry import KernelEntry, entry_in
-from ci.source.launched.load import FILE
+from ci.source.launched.places import FILE, SUFFIXES
 from ci.source.sides import repository_of, text_of
 
 OPEN: Final = "TODO"
 """What a person has to write in its place."""
 
-_SUFFIXES: Final = (*layout.SOURCES, ".asc", ".cce")
 _MOST_SHOWN: Final = 3
 _MOST_CHARACTERS: Final = 160
 _MOST_BYTES: Final = 1 << 20
@@ -83,7 +82,11 @@ def _launches(top: Path, name: str) -> Iterator[str]:
     )
     for place, names, files in os.walk(top):
         names[:] = sorted(n for n in names if not n.startswith("."))
-        for path in (Path(place) / file for file in sorted(files) if file.endswith(_SUFFIXES)):
+        for path in (
+            Path(place) / file
+            for file in sorted(files)
+            if file.endswith((*layout.SOURCES, *SUFFIXES))
+        ):
             if path.is_symlink() or not path.is_file() or path.stat().st_size > _MOST_BYTES:
                 continue
             try:

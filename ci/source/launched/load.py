@@ -17,11 +17,12 @@ from ci.model.operator import (
     TensorSpec,
     WrittenSource,
 )
-from ci.model.regular_file import file_bytes, file_text
+from ci.model.regular_file import file_text
 from ci.model.yaml_model import MOST_BYTES, Place, YamlFile
 from ci.source.build.facts import build_facts, read_build
 from ci.source.build.tree import folders_of_tree
 from ci.source.launched.entry import entry_in, structure
+from ci.source.launched.places import FILE, says_launch
 from ci.source.launched.texts import Launch, LaunchTexts
 from ci.source.sides import repository_of, text_of
 from ci.source.workload_model import (
@@ -33,8 +34,6 @@ from ci.source.workload_model import (
     as_dtype,
 )
 
-FILE: Final = "workload.yaml"
-_MARK: Final = b"\nlaunch:"
 _MOST_HEADERS: Final = 200
 
 
@@ -45,7 +44,7 @@ def is_launched(folder: Path) -> bool:
         return False
     try:
         inside = (repository_of(folder) or folder).resolve()
-        return _MARK in b"\n" + file_bytes(file, inside, most_bytes=MOST_BYTES)
+        return says_launch(file_text(file, inside, most_bytes=MOST_BYTES))
     except (InputError, FileNotFoundError):
         return False
 

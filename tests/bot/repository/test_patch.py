@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bot.base.git import Git, GitError
-from bot.repository.patch import applied, apply, check_patch, own_paths, read_patch
+from bot.repository.patch import applied, apply, check_patch, only_numbers, own_paths, read_patch
 from ci.model.errors import InputError
 from ci.model.operator import Operator
 from ci.search.outcome import repository_diff
@@ -35,6 +35,24 @@ def operator(checkout: Path) -> Operator:
 
 def test_a_patch_of_own_sources_names_them() -> None:
     assert check_patch(DIFF, ALLOWED) == (f"{OPERATOR_PATH}/{TILING}", f"{OPERATOR_PATH}/{KERNEL}")
+
+
+WORKLOAD = """--- a/perf/scale/workload.yaml
++++ b/perf/scale/workload.yaml
+@@ -5,3 +5,3 @@
+   values:
+-    tile: 1024
++    tile: {0}
+ cases:
+"""
+
+
+def test_of_a_launchs_workload_only_numbers_may_change() -> None:
+    place = "perf/scale/workload.yaml"
+    assert only_numbers(DIFF, place), "it is another file's"
+    assert only_numbers(WORKLOAD.format(4096), place)
+    for new in ("rows", "4096 * 2", "4096\n+golden: mine.py:f", "-1"):
+        assert not only_numbers(WORKLOAD.format(new), place), new
 
 
 OTHER = """\
