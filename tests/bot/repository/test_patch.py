@@ -39,7 +39,7 @@ def test_a_patch_of_own_sources_names_them() -> None:
 
 WORKLOAD = """--- a/perf/scale/workload.yaml
 +++ b/perf/scale/workload.yaml
-@@ -5,3 +5,3 @@
+@@ -5,3 +5,{1} @@
    values:
 -    tile: 1024
 +    tile: {0}
@@ -50,9 +50,9 @@ WORKLOAD = """--- a/perf/scale/workload.yaml
 def test_of_a_launchs_workload_only_numbers_may_change() -> None:
     place = "perf/scale/workload.yaml"
     assert only_numbers(DIFF, place), "it is another file's"
-    assert only_numbers(WORKLOAD.format(4096), place)
-    for new in ("rows", "4096 * 2", "4096\n+golden: mine.py:f", "-1"):
-        assert not only_numbers(WORKLOAD.format(new), place), new
+    assert only_numbers(WORKLOAD.format(4096, 3), place)
+    for new, lines in (("rows", 3), ("4096 * 2", 3), ("4096\n+golden: mine.py:f", 4), ("-1", 3)):
+        assert not only_numbers(WORKLOAD.format(new, lines), place), new
 
 
 OTHER = """\
