@@ -12,7 +12,6 @@ from pydantic import (
     Discriminator,
     Field,
     StrictBool,
-    StrictFloat,
     StrictInt,
     Tag,
     model_validator,
@@ -93,6 +92,12 @@ def _values(value: Any) -> list[int | float | complex]:
     return [as_value(v) for v in _flat(value)]
 
 
+def _plain_number(value: Any) -> Any:
+    if not isinstance(value, int | float) or not abs(value) < 1e300:
+        raise ValueError(f"must be a finite number, true or false, not {describe(value)}")
+    return value
+
+
 def _kind(value: Any) -> str:
     return "none" if value is None else "list" if isinstance(value, list | tuple) else "mapping"
 
@@ -170,6 +175,9 @@ class GivenCase(_Given):
     deterministic: StrictBool = False
 
 
+_Name: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+
+
 class GivenOutput(_Given):
     """An output of a kernel that a program launches."""
 
@@ -180,7 +188,9 @@ class GivenOutput(_Given):
 class GivenStruct(_Given):
     """A structure that such a kernel gets, by value or by its address."""
 
-    type: str = Field("", pattern=r"^[\w:]*$", description="Of one that a pointer leads to.")
+    type: str = Field(
+        "", pattern=r"^[A-Za-z0-9_:]*$", description="Of one that a pointer leads to."
+    )
     fields: dict[str, Written | tuple[Written, ...]]
 
 
@@ -188,14 +198,16 @@ class GivenLaunch(_Given):
     """How a program launches a kernel that has no op definition."""
 
     kernel: str = Field(min_length=1, description="Its source, from the workload's folder.")
-    entry: str = Field("", pattern=r"^\w*$")
-    template: tuple[Annotated[str, Field(pattern=r"^[\w:]+$")], ...] = ()
+    entry: _Name | None = None
+    template: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9_:]+$")], ...] = ()
     blocks: Written
-    outputs: dict[str, str | GivenOutput] = Field(default_factory=dict)
-    attrs: dict[str, StrictBool | StrictInt | StrictFloat] = Field(default_factory=dict)
-    values: dict[str, Written] = Field(default_factory=dict)
-    structs: dict[str, GivenStruct] = Field(default_factory=dict)
-    workspace: dict[str, Written] = Field(default_factory=dict)
+    outputs: dict[_Name, str | GivenOutput] = Field(default_factory=dict)
+    attrs: dict[_Name, Annotated[bool | int | float, BeforeValidator(_plain_number)]] = Field(
+        default_factory=dict
+    )
+    values: dict[_Name, Written] = Field(default_factory=dict)
+    structs: dict[_Name, GivenStruct] = Field(default_factory=dict)
+    workspace: dict[_Name, Written] = Field(default_factory=dict)
 
 
 class GivenWorkload(_Given):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
@@ -69,7 +70,7 @@ def _code(node: ast.expr, known: Known) -> Code:
             return Code(str(int(truth)), True)
         case ast.Constant(value=int() as number) if number < 2**63:
             return Code(f"int64_t({known.literal(node.col_offset, number)})", True)
-        case ast.Constant(value=float() as number):
+        case ast.Constant(value=float() as number) if math.isfinite(number):
             return Code(repr(number), False)
         case ast.Name(id=name):
             return _named(name, known)

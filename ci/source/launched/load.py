@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -33,6 +34,9 @@ from ci.source.workload_model import (
     GivenWorkload,
     as_dtype,
 )
+
+_PLAIN: Final = re.compile(r"[A-Za-z0-9._+-]+")
+"""A file's name that another source can include as it is."""
 
 _MOST_HEADERS: Final = 200
 
@@ -79,13 +83,15 @@ def launched_operator(folder: Path, top: Path | None = None) -> Operator:
         return file.wrong(("launch", *place), what)
 
     kernel = Path(os.path.normpath(folder / launch.kernel))
+    if not _PLAIN.fullmatch(kernel.name):
+        raise wrong(("kernel",), "has a file name of more than letters, digits, . _ + and -")
     if not kernel.is_file():
         raise wrong(("kernel",), f"is '{launch.kernel}', but there is no such file")
     if not kernel.is_relative_to(inside):
         around = "its git checkout" if repository else f"{inside}, which is in no git checkout"
         raise wrong(("kernel",), f"leads to {kernel}, outside of {around}")
     text = text_of(kernel, inside)
-    entry = entry_in(kernel, text, launch.entry)
+    entry = entry_in(kernel, text, launch.entry or "")
     texts = {kernel: text, **_headers(kernel, text, inside)}
     inputs, outputs = _tensors(file, given, launch, [p.name for p in entry.parameters])
     structures = {}

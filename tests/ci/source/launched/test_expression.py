@@ -50,6 +50,7 @@ def test_an_expression_becomes_c_plus_plus(written: object, text: str, whole: bo
         ("y.size", "no input; inputs are x, w"),
         ("columns", "no number here; numbers are rows, scale, cores"),
         (2**63, "it may use numbers"),
+        ("1e999", "it may use numbers"),
         ("1" + "+1" * 300, "more than 500 characters"),
         ("(" * 400, "no expression"),
     ],
