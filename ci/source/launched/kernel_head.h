@@ -7,7 +7,7 @@ struct Pointer {
 
 template <class V> struct Number {
     V value;
-    template <class T> __aicore__ inline operator T() const { return static_cast<T>(value); }
+    template <class T> __aicore__ inline operator T() const { return (T)(value); }
 };
 
 template <class T> __aicore__ inline T Read(GM_ADDR from) {

@@ -150,11 +150,11 @@ class LaunchTexts:
         tensors = [spec.name for spec in (*launch.inputs, *launch.outputs)]
         if one.name in tensors:
             return f"Pointer{{{one.name}}}"
-        if one.pointer:
+        if one.pointer and one.name not in launch.given.values:
             raise launch.wrong(
                 (),
                 f"leaves open what the pointer '{one.name}' of {launch.entry.name} is: an input of"
-                " the cases, or one of outputs, structs and workspace",
+                " the cases, or one of outputs, structs, workspace and values (an address)",
             )
         return self._number(one)
 

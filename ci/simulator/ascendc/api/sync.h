@@ -133,6 +133,8 @@ constexpr uint16_t SYNC_AIC_AIV_FLAG = 13;
 constexpr uint64_t ffts_config(uint8_t mode, uint16_t flag) {
     return 1 | (uint64_t(mode) << 4) | (uint64_t(flag) << 8);
 }
+// Where a program that launches a kernel has the flags of other cores lie; here nowhere.
+__aicore__ inline void SetSyncBaseAddr(uint64_t address) { set_ffts_base_addr(address); }
 template <uint8_t mode, pipe_t pipe> __aicore__ inline void CrossCoreSetFlag(uint16_t flag) {
 #ifdef DAV_CHECKED
     if (flag > 15) dav_limit("CrossCoreSetFlag takes flags 0 to 15.");

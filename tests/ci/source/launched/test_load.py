@@ -63,8 +63,9 @@ SCALE_KERNEL(scale_fp16, half)
 
 namespace ours {
 __global__ __aicore__ void planned(__gm__ float* x, GM_ADDR workspace, __gm__ float* y,
-                                   __gm__ Plan* plan, Plan copy)
+                                   __gm__ Plan* plan, Plan copy, GM_ADDR sync)
 {
+    SetSyncBaseAddr((uint64_t)sync);
     const bool same = plan->each[0] == copy.each[0] && plan->shift == copy.shift;
     auto* marks = reinterpret_cast<__gm__ int32_t*>(workspace);
     marks[GetBlockIdx() * 128] = same ? 1 : 0;
@@ -123,6 +124,7 @@ launch:
   blocks: 4
   outputs: {y: x}
   workspace: {workspace: 4 * 512}
+  values: {sync: 0}
   structs:
     plan: {type: Plan, fields: {each: ["ceil_div(x.size, 4)", 2], shift: 1}}
     copy: {fields: {each: ["ceil_div(x.size, 4)", 2], shift: 1}}
