@@ -42,7 +42,7 @@ def device_half(text: str) -> str:
     code, is not marked for the device, and is named by nothing else in the source is the host's.
     """
     code = without_comments(text)
-    left = [one for one in _definitions(parse(text)) if not _FOR_DEVICE.search(code[one.span])]
+    left = [one for one in _definitions(parse(text)) if not _FOR_DEVICE.search(code[one.marked])]
     while True:
         kept = code
         for one in left:
@@ -63,6 +63,8 @@ class _Definition:
 
     name: str
     span: slice
+    marked: slice
+    """Where words say for which side it is: a function's head, all of a class."""
 
 
 def _definitions(source: Source) -> Iterator[_Definition]:
@@ -71,9 +73,11 @@ def _definitions(source: Source) -> Iterator[_Definition]:
         if any(node.type == "function_definition" for node in around):
             continue
         if not around:
-            yield _Definition(function.plain, _span(source, function.node))
+            span = _span(source, function.node)
+            yield _Definition(function.plain, span, slice(span.start, function.body.start_byte))
         elif (called := around[-1].child_by_field_name("name")) is not None:
-            yield _Definition(source.code(called), _span(source, around[-1]))
+            span = _span(source, around[-1])
+            yield _Definition(source.code(called), span, span)
 
 
 def _span(source: Source, node: Node) -> slice:

@@ -14,6 +14,7 @@ struct Kept { int n; int Get() { return n; } };
 __global__ __vector__ void kernel(GM_ADDR x) { Kept one{Half(4)}; }
 extern "C" int launch(void* stream)
 {
+    constexpr int blocks = 8;
     kernel<<<8, nullptr, stream>>>(nullptr);  // on eight
     return host_only(1);
 }
