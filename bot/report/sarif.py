@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from bot.base.text import printable
 from ci.model.finding import CheckReport
+from ci.model.operator import Operator
 from ci.model.trial import Place, Trial
 from rules.findings import finding_rule
 
@@ -34,10 +35,12 @@ class _Found(NamedTuple):
     text: str
     place: Place
     operator: Path
+    kernel: str
+    """The source with the operator's kernel, seen from its folder."""
     other: Place = Place()
 
 
-def write_sarif(trials: Sequence[tuple[Path, Trial]], root: Path, file: Path) -> None:
+def write_sarif(trials: Sequence[tuple[Operator, Trial]], root: Path, file: Path) -> None:
     """Write `sarif` of the trials to `file`, whose folder is made."""
     _write(sarif(trials, root), file)
 
@@ -64,6 +67,7 @@ def check_sarif(reports: Sequence[CheckReport], root: Path) -> dict[str, Any]:
             "\n".join(filter(None, (one.text or one.title, one.evidence, one.advice))),
             one.place,
             report.folder,
+            report.kernel,
             one.other,
         )
         for report in reports
@@ -84,11 +88,11 @@ def check_sarif(reports: Sequence[CheckReport], root: Path) -> dict[str, Any]:
     return log
 
 
-def sarif(trials: Sequence[tuple[Path, Trial]], root: Path) -> dict[str, Any]:
+def sarif(trials: Sequence[tuple[Operator, Trial]], root: Path) -> dict[str, Any]:
     """Return one run with a result for each refusal and for each warning of the machine.
 
-    `trials` are operators' folders with their trials, `root` is the folder that paths are relative
-    to (the top of the checkout). What names no source is placed on the first kernel source.
+    `trials` are operators with their trials, `root` is the folder that paths are relative to (the
+    top of the checkout). What names no source is placed on the source with the kernel.
     """
     return _log([found for operator, trial in trials for found in _found(trial, operator)], root)
 
@@ -137,15 +141,21 @@ def _rule(rule: str) -> Mapping[str, Any]:
     return {"id": rule, "name": _title(rule), **described}
 
 
-def _found(trial: Trial, operator: Path) -> Iterator[_Found]:
+def _found(trial: Trial, operator: Operator) -> Iterator[_Found]:
+    kernel = operator.seen_from_folder(operator.kernel_entry)
+
+    def found(rule: str, level: str, text: str, place: Place) -> _Found:
+        lies = place.model_copy(update={"file": operator.seen_from_folder(place.file)})
+        return _Found(rule, level, text, lies, operator.root, kernel)
+
     if trial.refusal is not None:
         refusal = trial.refusal
         text = "\n".join(filter(None, (refusal.message, refusal.evidence)))
-        yield _Found(trial.outcome.value, "error", text, refusal.place, operator)
+        yield found(trial.outcome.value, "error", text, refusal.place)
     for warning in trial.warnings:
         if warning.kind != "door":
             level = "warning" if warning.is_fault else "note"
-            yield _Found(warning.kind, level, warning.message, warning.place, operator)
+            yield found(warning.kind, level, warning.message, warning.place)
 
 
 def _title(rule: str) -> str:
@@ -157,12 +167,8 @@ def _plain(text: str) -> str:
 
 
 def _shown(found: _Found) -> Place:
-    """Where a fault is shown: what names no source, on the first kernel source."""
-    if found.place.file:
-        return found.place
-    sources = sorted((found.operator / "op_kernel").glob("*.cpp"))
-    first = sources[0].relative_to(found.operator).as_posix() if sources else ""
-    return Place(case=found.place.case, file=first)
+    """Where a fault is shown: what names no source, on the one with the kernel."""
+    return found.place if found.place.file else Place(case=found.place.case, file=found.kernel)
 
 
 def _location(operator: Path, place: Place, root: Path) -> dict[str, Any]:

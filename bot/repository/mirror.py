@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shutil
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -114,7 +114,7 @@ class Commit:
     def built_from(self, folder: str) -> dict[str, str]:
         """Blob hash of every file that the operator in `folder` is built from, by path."""
         reached = self.includes.reachable(self.operators.get(folder, ()))
-        lists = (f"{folder}/CMakeLists.txt", f"{folder}/{layout.HOST}/CMakeLists.txt")
+        lists = [layout.below(folder, f"{part}CMakeLists.txt") for part in ("", f"{layout.HOST}/")]
         paths = sorted({*reached, *(p for p in lists if p in self.files)})
         return {path: self.files[path] for path in paths if path in self.files}
 
@@ -242,9 +242,6 @@ def workload_of(judge: Commit, folder: str, chosen: str | None, workloads: str) 
     """
     *around, name = folder.split("/")
     below = [f"{workloads}/{one}/{name}" for one in reversed(around)] + [f"{workloads}/{name}"]
-    places: Sequence[str] = (
-        [chosen]
-        if chosen
-        else [f"{place}/workload.yaml" for place in (folder, *(below if workloads else ()))]
-    )
+    further = below if workloads and folder != layout.TOP else ()
+    places = [chosen] if chosen else [workload_place(place) for place in (folder, *further)]
     return next((place for place in places if place in judge.files), None)

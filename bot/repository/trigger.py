@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ci.model.layout import HEADERS, KERNEL, IncludeGraph, side
+from ci.model.layout import HEADERS, KERNEL, IncludeGraph, below, side
 from rules.triggers import TriggerRules
 
 
@@ -48,10 +48,7 @@ def touched_operators(
     graph = IncludeGraph({**dict.fromkeys(relevant, ""), **files})
     found = []
     for folder in sorted(operators):
-        sources = [
-            s if s in files or s.startswith(folder + "/") else f"{folder}/{s}"
-            for s in operators[folder]
-        ]
+        sources = operators[folder]
         reached = graph.reachable(sources)
         hits = tuple(
             path
@@ -59,7 +56,7 @@ def touched_operators(
             if path in reached
             or (
                 relevant[path] in ("kernel", "tiling")
-                and path.startswith(folder + "/")
+                and path.startswith(below(folder))
                 and not path.endswith(HEADERS)
             )
         )

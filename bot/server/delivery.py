@@ -32,6 +32,7 @@ from bot.server.merge_request import SubmitSettings, read_result, slug, submit
 from bot.server.one_item import beside
 from bot.server.own_requests import BRANCHES, is_about, is_bots, own_requests
 from ci.model.errors import InputError
+from ci.model.layout import TOP
 from ci.model.result import Result
 
 DAY_S: Final = 86_400.0
@@ -163,7 +164,7 @@ def check_result(job: Job, result: Result) -> None:
     facts: list[tuple[str, set[Any], Any]] = [
         ("run", {result.run}, job.run),
         ("operator's folder", {result.operator_path}, job.operator),
-        ("operator", {result.operator}, job.operator.rpartition("/")[2]),
+        ("operator", {result.operator}, _name(job, result)),
         ("commit", {result.base_commit} - {""}, job.source_commit),
         ("backend", {f.backend for f in prints}, job.backend),
         ("simulated", {f.simulated for f in prints}, job.backend == "sim"),
@@ -177,6 +178,12 @@ def check_result(job: Job, result: Result) -> None:
     if not _IDENTIFIER.match(result.op_type):
         said = visible(result.op_type, 80)
         raise InputError(f"The result's operator type '{said}' is no name of a C++ class.")
+
+
+def _name(job: Job, result: Result) -> str:
+    """The name of the job's operator: at the repository's top the kernel's, any identifier."""
+    whole = job.operator == TOP and _IDENTIFIER.match(result.operator)
+    return result.operator if whole else job.operator.rpartition("/")[2]
 
 
 def _settings(job: Job) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import Final
 from bot.repository.config import FILE, MergeRequests, RepositoryConfig
 from bot.setup.files import GITLAB_CI, SetupFile, ci_place, included, includes
 from bot.setup.source import FORM, NAME
+from ci.model import layout
 
 # Operators named in one sentence; a repository has hundreds.
 _NAMED: Final = 5
@@ -42,7 +43,7 @@ def left_to_do(
             f"Name what the jobs install in {place}: {NAME}: {FORM}, or give it with --source."
         )
     if without_workload:
-        some = ", ".join(without_workload[:_NAMED])
+        some = ", ".join(map(layout.called, without_workload[:_NAMED]))
         more = len(without_workload) - _NAMED
         rest = f" and {more} more" if more > 0 else ""
         found.append(

@@ -72,6 +72,9 @@ class Setup(Frozen):
     without_workload: tuple[str, ...]
     reading: Reading = Field(description="Which of them can be read, and which for the 910B.")
     watched: tuple[str, ...] = Field(description="Those that the bot optimizes when they change.")
+    passed_over: tuple[str, ...] = Field(
+        description="Those that share a folder with others, of which the bot optimizes none yet."
+    )
     per_event: int = Field(description="Searches that one event starts; the others wait.")
     files: tuple[SetupFile, ...]
     left: tuple[str, ...] = Field(description="What a person has still to do.")
@@ -115,6 +118,7 @@ def look(
         files += agent_files(top, options.agent)
     repository = settings.repository if settings.forge != "local" else top.name
     read = reading(top)
+    covered = [f for f in read.ours if config.covers(f)]
     count = min(COMMITS, int(git.run("rev-list", "--count", "--first-parent", head)) - 1)
     return Setup(
         forge=settings.forge,
@@ -124,7 +128,8 @@ def look(
         operators=operators,
         without_workload=without,
         reading=read,
-        watched=tuple(f for f in read.ours if config.covers(f)),
+        watched=tuple(f for f in covered if f in commit.operators),
+        passed_over=tuple(f for f in covered if f not in commit.operators),
         per_event=config.limits.operators_per_event,
         files=files,
         left=left_to_do(settings.forge, repository, branch, source, files, without, config),

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from bot.setup.files import SetupFile
+from ci.model import layout
 from ci.model.derived import ROWS, DerivedRow, DeriveSettings
 from ci.model.errors import InputError
 from ci.session.derive import derive_workloads
@@ -39,6 +40,6 @@ def derived_files(
 
 
 def _file(top: Path, folder: str, made: Path) -> SetupFile:
-    place, text = f"{folder}/{made.name}", made.read_text(encoding="utf-8")
+    place, text = layout.below(folder, made.name), made.read_text(encoding="utf-8")
     there = (top / place).exists()
     return SetupFile(path=place, state="differs" if there else "new", text=text)

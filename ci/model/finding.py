@@ -60,6 +60,9 @@ class CheckReport(Frozen):
 
     operator: str
     folder: Path
+    kernel: str = Field(
+        default="", description="The source with its kernel, seen from `folder`; '' where unread."
+    )
     findings: tuple[Finding, ...] = ()
     cases: int = Field(default=0, description="Cases that were launched.")
     varied: dict[str, int] = Field(

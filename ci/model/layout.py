@@ -17,6 +17,9 @@ HOST: Final = "op_host"
 KERNEL: Final = "op_kernel"
 """An operator is a folder that holds both."""
 
+TOP: Final = "."
+"""The folder of an operator whose repository holds nothing else, as msopgen makes it."""
+
 HEADERS: Final = (".h", ".hpp", ".hxx", ".inc")
 UNITS: Final = (".cpp", ".cc", ".cxx")
 SOURCES: Final = HEADERS + UNITS
@@ -37,14 +40,25 @@ def side(path: str) -> str:
     return next((name for name in (KERNEL, HOST) if name in folders), "")
 
 
+def below(folder: str, path: str = "") -> str:
+    """A path from the repository's top, of one that is seen from an operator's folder there; what
+    all paths in that folder begin with, where none is given."""
+    return path if folder == TOP else f"{folder}/{path}"
+
+
+def called(folder: str) -> str:
+    """What a person reads for an operator's folder."""
+    return "the whole repository" if folder == TOP else folder
+
+
 def operators(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Sources by operator folder, in order, among the files of a repository, paths from its top."""
     found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for path in paths:
         folders = path.split("/")[:-1]
-        at = next((i for i, name in enumerate(folders) if name in (HOST, KERNEL)), 0)
-        if at > 0 and path.endswith(SOURCES) and SKIPPED.isdisjoint(folders):
-            found["/".join(folders[:at])][folders[at]].append(path)
+        at = next((i for i, name in enumerate(folders) if name in (HOST, KERNEL)), -1)
+        if at >= 0 and path.endswith(SOURCES) and SKIPPED.isdisjoint(folders):
+            found["/".join(folders[:at]) or TOP][folders[at]].append(path)
     whole = {folder for folder, sides in found.items() if len(sides) == 2}
     return {
         folder: tuple(sorted(path for paths in found[folder].values() for path in paths))

@@ -122,7 +122,10 @@ class Operator(Frozen):
     Sources are named by their paths relative to `root`, shared ones as `SharedSource` says.
     """
 
-    name: str = Field(description="Its folder's name; its kernel's where that holds several.")
+    name: str = Field(
+        description="Its folder's name; its kernel's where that holds several, or is the checkout,"
+        " which anybody calls as they like."
+    )
     op_type: str = Field(description="Registered type, such as AddCustom.")
     category: str = ""
     root: Path = Field(

@@ -303,7 +303,7 @@ class Toolchain:
                 *arguments(None),  # the prefix's path among them stands for the headers
                 unit,
                 *(part for header in headers.items() for part in header),
-                *self._shared(operator),
+                *self._shared(operator, texts),
                 *_parts(operator, laid),
             ]
         )
@@ -399,7 +399,7 @@ class Toolchain:
                 compiler_version(),
                 *arguments(None),  # the paths of prelude and runtime stand for their texts
                 *shared,
-                *self._shared(operator),
+                *self._shared(operator, texts),
                 *_parts(operator, laid),
             ]
         )
@@ -463,9 +463,12 @@ class Toolchain:
 
         return self.cache.get("object", key, make) / "unit.o"
 
-    def _shared(self, operator: Operator) -> list[str]:
-        """What the repository's shared include folders hold, read once a run."""
-        return [_shared_digest(folder) for folder in operator.shared_folders]
+    def _shared(self, operator: Operator, texts: Mapping[str, str]) -> list[str]:
+        """What the repository's shared include folders hold, read once a run: sources, and files of
+        other endings that `texts` include."""
+        spelled = {PurePosixPath(one).suffix for t in texts.values() for one in layout.included(t)}
+        endings = (*SOURCES, *sorted(spelled - {"", *SOURCES}))
+        return [_shared_digest(folder, endings) for folder in operator.shared_folders]
 
 
 def _decisions() -> str:
@@ -480,8 +483,8 @@ def _parts(operator: Operator, texts: Mapping[str, str]) -> list[str]:
 
 
 @lru_cache(maxsize=64)
-def _shared_digest(folder: Path) -> str:
-    return digest_tree(folder, SOURCES)
+def _shared_digest(folder: Path, endings: tuple[str, ...]) -> str:
+    return digest_tree(folder, endings)
 
 
 def kernel_texts(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]:

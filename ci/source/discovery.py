@@ -329,7 +329,7 @@ def _read_operator(root: Path, name: str = "", top: Path | None = None) -> Opera
         names = {p: f"{layout.HOST if p in work else layout.KERNEL}/{paths[p]}" for p in names}
         shared = [SharedSource(name=names[p], path=paths[p], own=p not in beside) for p in names]
     return Operator(
-        name=root.name if len(here) == 1 else entry_name,
+        name=entry_name if len(here) > 1 or root == repository else root.name,
         op_type=definition.op_type,
         category=root.parent.name,
         root=root,

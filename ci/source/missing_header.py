@@ -37,7 +37,11 @@ def advice(operator: Operator, said: str) -> str:
             f" It may be in a submodule that is not checked out ({', '.join(empty[:_SHOWN])}):"
             " `git submodule update --init` fetches them."
         )
-    return ""
+    return (
+        f" No file of the repository is called so, nor is any header that stands for the toolkit's:"
+        f" copy it into the repository from where it lies, and where the build does not name its"
+        f" folder, do so in {CONFIG_FILE}, under build: include:."
+    )
 
 
 def _empty_submodules(top: Path) -> list[str]:

@@ -18,12 +18,13 @@ from ci.model import layout
 from ci.model.errors import InputError
 from ci.model.regular_file import file_text
 from ci.source.cpp_text import global_functions
-from ci.source.launched.places import launched_in
+from ci.source.launched.places import SUFFIXES, launched_in
 from ci.source.op_classes import compiled_text, expanded, op_classes
 
 _MARKS = ("__global__", "OpDef")
 _KERNEL_FILE = re.compile(r'"opFile\.value"\s*,\s*"(\w+)"')
 _MOST_BYTES = 1 << 20
+_TEXTS = (*layout.SOURCES, *SUFFIXES)
 
 
 def is_unit(path: str) -> bool:
@@ -147,7 +148,7 @@ def operators_in(
     apart = [p for p in apart if found.keys().isdisjoint(map(str, PurePosixPath(p).parents))]
     texts = read([path for path in apart if is_unit(path)])
     marked = {path: t for path, t in texts.items() if any(mark in t for mark in _MARKS)}
-    roots = {one.folder for one in placed(marked) if one.kernel and one.folder}
+    roots = {one.folder or layout.TOP for one in placed(marked) if one.kernel}
     for path in apart:
         around = (str(above) for above in PurePosixPath(path).parents)
         if nearest := next((above for above in around if above in roots), ""):
@@ -155,6 +156,20 @@ def operators_in(
     launched = launched_in([path for path in paths if _visible(path)], read)
     found = launched | found
     return {folder: tuple(sorted(found[folder])) for folder in sorted(found)}
+
+
+def source_texts(top: Path) -> dict[str, str]:
+    """Text of each C++ header and source below `top`, by path from there; links are not followed,
+    and what is no text is left out."""
+    found = {}
+    for folder, _, files in _walk(top):
+        for path in (folder / file for file in files if file.endswith(_TEXTS)):
+            try:
+                if not path.is_symlink() and path.lstat().st_size <= _MOST_BYTES:
+                    found[path.relative_to(top).as_posix()] = file_text(path)
+            except (OSError, InputError):  # a pipe, or gone
+                continue
+    return found
 
 
 def _visible(path: str) -> bool:

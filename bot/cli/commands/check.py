@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -17,12 +18,15 @@ from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.cli.say import say
 from bot.report.findings import report_lines
 from bot.report.sarif import write_check_sarif
+from bot.repository.trigger import touched_operators
 from ci.model.errors import InputError
 from ci.model.finding import CheckReport, CheckSettings
 from ci.model.frozen import Frozen
 from ci.model.settings import EvaluationSetup
 from ci.session import open_session, operators_at, workload_below
 from ci.session.derive import derived_for
+from ci.session.placing import operators_in, places_in, source_texts
+from rules.triggers import load_triggers
 
 
 class CheckOptions(Frozen):
@@ -69,22 +73,23 @@ def check(ctx: click.Context, /, paths: tuple[Path, ...], as_json: bool, **given
 
 
 def operators_of(paths: Sequence[Path], changed: Sequence[Path] = ()) -> tuple[Path, ...]:
-    """Return the operator folders at paths and around files, each once, in their order.
+    """Return what names the operators at paths and of files, each once, in their order.
 
-    Raises InputError for a path that is not there, and for a folder without operators. A changed
-    file that belongs to no operator, or is gone, is passed over.
+    A file concerns the operators that are built from it, wherever it lies, and the one whose folder
+    it lies in. Raises InputError for a path that is not there, and for a folder without operators.
+    A changed file that belongs to no operator, or is gone, is passed over.
     """
+    of_file = _concerned([*(path for path in paths if path.is_file()), *changed])
     found: dict[Path, None] = {}
     for path in paths:
-        if path.is_dir() and _owner(path) is None:
-            found |= dict.fromkeys(operator.root for operator in operators_at([path]))
-        elif not path.exists():
-            raise InputError(f"There is no file or folder {path}.")
+        if path.is_file():
+            found |= dict.fromkeys(of_file[path])
         elif (owner := _owner(path)) is not None:
-            found[owner] = None
+            found |= dict.fromkeys(places_in(owner))
+        else:
+            found |= dict.fromkeys(operator.place for operator in operators_at([path]))
     for file in changed:
-        if (owner := _owner(file)) is not None:
-            found[owner] = None
+        found |= dict.fromkeys(of_file[file])
     return tuple(found)
 
 
@@ -94,6 +99,43 @@ def _owner(path: Path) -> Path | None:
     return next(
         (f for f in around if all((f / d).is_dir() for d in ("op_kernel", "op_host"))), None
     )
+
+
+def _concerned(files: Sequence[Path]) -> dict[Path, list[Path]]:
+    """What names the operators that each of the files concerns."""
+    checkouts: dict[Path | None, list[Path]] = {}
+    for file in files:
+        there = next(above for above in file.absolute().parents if above.is_dir())
+        checkouts.setdefault(Git(there).top(), []).append(file)
+    found: dict[Path, list[Path]] = {}
+    for top, some in checkouts.items():
+        found |= _by_folder(some) if top is None else _by_sources(top, some)
+    return found
+
+
+def _by_folder(files: Sequence[Path]) -> dict[Path, list[Path]]:
+    """The same outside of git, where nothing says what else may be looked through."""
+    owners = {file: _owner(file.absolute()) for file in files}
+    return {file: places_in(owner) if owner else [] for file, owner in owners.items()}
+
+
+def _by_sources(top: Path, files: Sequence[Path]) -> dict[Path, list[Path]]:
+    """The same in the checkout at `top`."""
+    texts = source_texts(top)
+    operators = operators_in(texts, lambda wanted: {path: texts[path] for path in wanted})
+    inside = {os.path.relpath(file.absolute(), top): file for file in files}
+    folders: dict[Path, dict[str, None]] = {}
+    for path, file in inside.items():
+        around = map(str, PurePosixPath(path).parents)
+        nearest = next((above for above in around if above in operators), None)
+        folders[file] = {} if nearest is None else {nearest: None}
+    for one in touched_operators([*inside], operators, texts, load_triggers()):
+        for path in one.because:
+            folders[inside[path]][one.folder] = None
+    return {
+        file: [place for name in names for place in places_in(top / name, {file.resolve()})]
+        for file, names in folders.items()
+    }
 
 
 def _changed_since(revision: str) -> Iterator[Path]:

@@ -19,6 +19,7 @@ from bot.repository.settings import BotSettings
 from bot.repository.simulation import Decision, default_branch, default_commit, simulated
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
+from ci.model.layout import called
 from ci.model.regular_file import file_bytes
 from ci.model.yaml_model import model_problems
 
@@ -110,5 +111,5 @@ def simulate(repository: Path, as_json: bool, **given: Any) -> None:
 def echo_decisions(rows: Sequence[Decision]) -> None:
     """Print what the bot would do with each operator, and why."""
     for row in rows:
-        say(f"{row.operator}: {row.decision}")
+        say(f"{called(row.operator)}: {row.decision}")
         say(f"  because of {', '.join(visible(p) for p in row.because[:5])}")

@@ -147,7 +147,7 @@ def evaluate(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
     trial = session.evaluate(candidate, widened=wide.given())
     if (file := build(SarifOptions, given).sarif) is not None:
         folder = session.operator.root
-        write_sarif([(folder, trial)], Git(folder).top() or folder, file)
+        write_sarif([(session.operator, trial)], Git(folder).top() or folder, file)
     compared = None
     if own.patch is not None and wide.uncertainty and trial.outcome is Outcome.OK:
         compared = Compared.of(session.evaluate(Candidate(), widened=True), trial)

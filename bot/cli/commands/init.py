@@ -13,6 +13,7 @@ from bot.cli.commands.workload import say_row
 from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.cli.say import say
 from bot.setup.setup import Setup, SetupOptions, look, shown, write
+from ci.model.layout import TOP, called
 from ci.session.reading import Reading
 
 _STATES = {
@@ -22,7 +23,7 @@ _STATES = {
     "differs": "differs, left alone",
 }
 _MOST_SHOWN = 5
-"""Operators that cannot be read, named with the reason."""
+"""Operators that cannot be read, or that the bot passes over, which are named."""
 
 
 @options(SetupOptions)
@@ -72,14 +73,22 @@ def _tell(found: Setup, *, dry_run: bool) -> None:
         f" {len(found.operators)} operators, {ready} with a workload."
     )
     _tell_reading(found.reading)
-    folders = Counter(Path(place).parent.as_posix() for place in found.watched)
-    which = ", ".join(
-        f"{visible(place, 80)}/* ({count})" for place, count in sorted(folders.items())
+    folders = Counter(
+        called(place) if place == TOP else f"{Path(place).parent.as_posix()}/*"
+        for place in found.watched
     )
+    which = ", ".join(f"{visible(f, 80)} ({count})" for f, count in sorted(folders.items()))
     say(
         f"  The bot optimizes {len(found.watched)} when they change{': ' if which else ''}{which}."
         f" One event starts at most {found.per_event} searches; the others wait for the next."
     )
+    if found.passed_over:
+        some = ", ".join(visible(place, 80) for place in found.passed_over[:_MOST_SHOWN])
+        say(
+            f"  {len(found.passed_over)} share a folder with others, and the bot takes none of"
+            f" those yet: {some}{', …' * (len(found.passed_over) > _MOST_SHOWN)}. `ascendopt"
+            f" optimize {visible(found.passed_over[0], 80)}` does."
+        )
     for file in found.files:
         would = "would be " if dry_run and file.state in ("new", "changed") else ""
         say(f"  {file.path}: {would}{_STATES[file.state]}")

@@ -300,6 +300,7 @@ def check(standard: Standard, settings: CheckSettings, say: Say) -> CheckReport:
     return CheckReport(
         operator=standard.operator.name,
         folder=standard.operator.root,
+        kernel=standard.operator.seen_from_folder(standard.operator.kernel_entry),
         findings=tuple(_placed(found, standard.operator) for found in one.findings.ordered()),
         cases=len(one.launched),
         varied=one.varied,

@@ -20,15 +20,13 @@ _TOOLKIT = (_PACKAGE / "simulator" / "ascendc", _PACKAGE / "host" / "cpp")
 
 
 class TreeIncludes:
-    """The headers of a repository by their names."""
+    """The files of a repository by their names: an include may name one of any ending."""
 
     def __init__(self, tree: Tree) -> None:
         self.top = tree.top
-        self._by_name: dict[str, list[PurePosixPath]] = defaultdict(list)
+        self._by_name: dict[str, list[str]] = defaultdict(list)
         for path in tree.files:
-            one = PurePosixPath(path)
-            if path.endswith(layout.SOURCES) and layout.APART.isdisjoint(one.parts):
-                self._by_name[one.name].append(one)
+            self._by_name[path.rpartition("/")[2]].append(path)
         # A folder without a kernel to compile is one that operators share.
         shared = {
             folder
@@ -45,7 +43,9 @@ class TreeIncludes:
         tail = PurePosixPath(spelled).parts
         if not tail or ".." in tail or tail[0] in (".", "/"):
             return None
-        fitting = [p for p in self._by_name.get(tail[-1], ()) if p.parts[-len(tail) :] == tail]
+        named = map(PurePosixPath, self._by_name.get(tail[-1], ()))
+        ours = (path for path in named if layout.APART.isdisjoint(path.parts))
+        fitting = [path for path in ours if path.parts[-len(tail) :] == tail]
         if not fitting:
             return None
         nearest = min(fitting, key=lambda path: self._distance(path, including))
@@ -67,7 +67,7 @@ class TreeIncludes:
 
 @lru_cache(maxsize=8)
 def tree_includes(tree: Tree) -> TreeIncludes:
-    """The headers of a repository, read once."""
+    """The files of a repository, read once."""
     return TreeIncludes(tree)
 
 

@@ -42,6 +42,7 @@ from ci.model.finding import CheckReport, Finding, Severity
 from ci.model.measured_change import ComparedCase, MeasuredChange
 from ci.model.result import Result
 from ci.model.trial import Place
+from ci.testing.scale_shift import OPERATOR
 from tests.bot.base.test_text import IN_A_COMMIT
 from tests.bot.make import SIMULATED, job, measurement, result
 from tests.bot.report.sarif_schema import LOG
@@ -262,7 +263,8 @@ def check_run(one: Job, words: str) -> str:
 @pytest.mark.parametrize("field", [name for name, _ in FIELDS])
 def test_no_field_of_a_result_is_live_in_a_check_run_or_in_sarif(field: str) -> None:
     made = dict(FIELDS)[field]
-    log = sarif([(Path(made.operator_path or "."), t) for t in made.trials], Path("/top"))
+    one = OPERATOR.model_copy(update={"root": Path("/top", made.operator_path)})
+    log = sarif([(one, t) for t in made.trials], Path("/top"))
     Draft7Validator(LOG).validate(log)
     texts = [one["message"]["text"] for one in log["runs"][0]["results"]]
     assert not re.findall(r"[\u202e\x1b]", json.dumps(log, ensure_ascii=False))

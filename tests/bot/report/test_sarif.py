@@ -12,8 +12,11 @@ from jsonschema.validators import Draft7Validator
 
 from bot.report.sarif import FINGERPRINT, check_sarif, sarif, write_check_sarif
 from ci.model.finding import CheckReport, Finding, Severity
+from ci.model.operator import Operator
 from ci.model.trial import Candidate, MachineWarning, Outcome, Place, Refusal, Trial
+from ci.source.discovery import load_operator
 from tests.bot.report.sarif_schema import LOG
+from tests.ci.source.test_placed import above_its_kernel
 
 NAMES = ["plain", "two words", "größe", "100%20", "a#b?c", "内核"]
 
@@ -34,7 +37,8 @@ def finding(file: str = "", line: int = 0, **more: Any) -> Finding:
 
 def results(top: Path, folder: Path, *findings: Finding, notes: tuple[str, ...] = ()) -> Any:
     """The results of a report of findings, whose file is valid."""
-    report = CheckReport(operator="o", folder=folder, findings=findings, notes=notes)
+    kernel = f"op_kernel/{folder.name}.cpp"
+    report = CheckReport(operator="o", folder=folder, kernel=kernel, findings=findings, notes=notes)
     log = check_sarif([report], top)
     Draft7Validator(LOG).validate(log)
     return log["runs"][0]["results"]
@@ -129,15 +133,29 @@ def test_a_text_that_no_forge_may_show_is_made_harmless(tmp_path: Path) -> None:
 
 
 def test_a_refused_trial_and_its_warnings_are_results(tmp_path: Path) -> None:
-    folder = operator(tmp_path, "a b")
-    place = Place(file="op_kernel/a b.cpp", line=2)
+    read = load_operator(above_its_kernel(tmp_path))
+    assert [one["ruleId"] for one in refused(read, tmp_path)] == ["race", "padding"]
+
+
+def test_a_source_in_a_folder_of_another_name_is_named_where_it_lies(tmp_path: Path) -> None:
+    read = load_operator(above_its_kernel(tmp_path))
+    places = [
+        one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+        for one in refused(read, tmp_path)
+    ]
+    assert places == ["ops/scale_shift/scale_shift.cpp"] * 2
+
+
+def refused(operator: Operator, top: Path) -> Any:
+    """The results of a trial with a race in the kernel and a warning that names no source."""
+    place = Place(file=operator.kernel_entry, line=2)
     trial = Trial.model_construct(
         number=0,
         candidate=Candidate(),
         outcome=Outcome.RACE,
         refusal=Refusal(place=place, sentence="Two accesses."),
-        warnings=(MachineWarning(kind="padding", place=place, text="Padding."),),
+        warnings=(MachineWarning(kind="padding", place=Place(), text="Padding."),),
     )
-    log = sarif([(folder, trial)], tmp_path)
+    log = sarif([(operator, trial)], top)
     Draft7Validator(LOG).validate(log)
-    assert [one["ruleId"] for one in log["runs"][0]["results"]] == ["race", "padding"]
+    return log["runs"][0]["results"]

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from bot.base.git import Git
 from bot.repository.job import DERIVED, Job
+from bot.repository.mirror import Commit
 from bot.server.delivery import check_result
 from bot.server.run_job import OWN_WORKLOAD, read_job, run_job
 from ci.model.errors import InputError
@@ -103,6 +105,26 @@ def test_a_run_goes_on_with_the_workload_that_it_had_derived(
     found = run_job(job, checkout, tmp_path / "out", CONSOLE, bank=tmp_path / "bank.duckdb")
     assert found.derived_workload == before
     check_result(job, found)  # so it is handed in
+
+
+@pytest.mark.long
+@needs_hidden_files
+def test_an_operator_that_is_its_whole_repository_is_judged_and_handed_in(tmp_path: Path) -> None:
+    top = tmp_path / "anything"
+    shutil.copytree(SAMPLE / OPERATOR, top)
+    git(top, "init", "-q", "-b", "main")
+    git(top, "add", "-A")
+    git(top, "commit", "-q", "-m", "Add an operator")
+    assert list(Commit(Git(top), git(top, "rev-parse", "HEAD")).operators) == ["."]
+    place = top / TILING.removeprefix(f"{OPERATOR}/")
+    text = place.read_text()
+    place.write_text(text.replace(OLD, "TILE_BYTES = 512"))
+    diff = git(top, "diff") + "\n"
+    place.write_text(text)
+    one = a_job(top, diff, operator=".", workload="workload.yaml")
+    found = run_job(one, top, tmp_path / "out", CONSOLE, bank=tmp_path / "bank.duckdb")
+    assert found.operator == "affine_clamp" and found.verdict == "not_improved"
+    check_result(one, found)
 
 
 @needs_hidden_files

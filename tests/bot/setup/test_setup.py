@@ -20,6 +20,7 @@ from bot.setup.source import checked_source, own_source
 from ci.model.errors import InputError
 from tests.bot.make import git, written
 from tests.bot.operator_repository import FILES, KERNEL
+from tests.ci.source.test_declared import pair
 from tests.places import OPERATORS
 
 BIAS_ADD = OPERATORS / "src" / "math" / "bias_add"
@@ -327,3 +328,35 @@ def test_it_says_which_operators_can_be_read_and_for_which_chip(
     assert (
         "The bot optimizes 2 when they change: src/math/* (2). One event starts at most 5" in said
     )
+
+
+def test_a_repository_that_is_one_operator_is_set_up(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ops = tmp_path / "ops"
+    shutil.copytree(BIAS_ADD, ops)
+    (ops / "workload.yaml").unlink()
+    committed(ops)
+    assert run(["init", str(ops), "--branch", "master", "--dry-run"]) == 0
+    said = capsys.readouterr().out
+    assert "1 operators, 0 with a workload." in said
+    assert "The bot optimizes 1 when they change: the whole repository (1)." in said
+    assert "1 operators have no workload: the whole repository." in said
+
+
+def test_operators_that_share_a_folder_are_said_to_be_passed_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (pair(tmp_path).parents[1] / ".git").rmdir()
+    committed(tmp_path)
+    assert run(["init", str(tmp_path), "--branch", "master", "--dry-run"]) == 0
+    said = capsys.readouterr().out
+    assert "2 can be read" in said and "The bot optimizes 0 when they change." in said
+    assert "2 share a folder with others" in said
+    assert "`ascendopt optimize math/scale_shift/scale_shift` does." in said
+
+
+def committed(top: Path) -> None:
+    git(top, "init", "-q", "-b", "master")
+    git(top, "add", "-A")
+    git(top, "commit", "-q", "-m", "Add operators")

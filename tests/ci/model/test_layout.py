@@ -31,6 +31,13 @@ def test_paths_and_a_work_tree_hold_the_same_operators(tmp_path: Path) -> None:
     assert found == set(layout.operators(paths)) == {"src/math/add", "math/sub", "a/b/c/d/e/f"}
 
 
+def test_a_repository_that_is_one_operator_holds_it_in_its_own_folder(tmp_path: Path) -> None:
+    paths = ["op_host/k.cpp", "op_kernel/k.cpp", "in/op_host/k.cpp", "in/op_kernel/k.cpp"]
+    lay(tmp_path, *paths)
+    assert operator_folders(tmp_path) == [tmp_path]
+    assert layout.operators(paths) == {layout.TOP: ("op_host/k.cpp", "op_kernel/k.cpp")}
+
+
 def test_sources_of_an_operator_are_those_below_its_two_folders() -> None:
     paths = [
         "add/op_host/add.cc",

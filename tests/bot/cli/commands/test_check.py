@@ -11,6 +11,7 @@ import pytest
 from bot.base.git import Git
 from bot.cli.commands.check import operators_of
 from bot.cli.main import run
+from tests.ci.source.test_placed import two_in_a_folder
 from tests.places import SAMPLE
 
 KERNEL = "src/math/affine_clamp/op_kernel/affine_clamp.cpp"
@@ -37,6 +38,29 @@ def test_each_operator_is_found_once_and_other_files_are_no_operators(checkout: 
     files = [checkout / KERNEL, folder / "op_host/affine_clamp.cpp", checkout / "README.md"]
     assert operators_of(files) == (folder,)
     assert [path.name for path in operators_of([checkout], files)] == ["affine_clamp"]
+
+
+def test_a_source_in_folders_of_any_name_means_the_operators_that_are_built_from_it(
+    tmp_path: Path,
+) -> None:
+    root = two_in_a_folder(tmp_path)
+    Git.made(tmp_path)
+    both = (root / "scale_shift", root / "scale_shift_grad")
+    assert operators_of([tmp_path]) == both
+    assert operators_of([], [root / "declared/scale_shift_grad.cpp"]) == both[1:]
+    assert operators_of([root / "declared/scale_shift_tiling.h"]) == both[:1]
+    assert operators_of([], [root / "device/step.h"]) == both
+    assert operators_of([], [tmp_path / "notes.md"]) == ()
+
+
+def test_a_header_that_operators_share_means_each_of_them(checkout: Path) -> None:
+    shared = checkout / "src/common/limits.h"
+    shared.parent.mkdir()
+    shared.write_text("constexpr int LEAST = 1;\n")
+    assert operators_of([shared]) == ()
+    kernel = checkout / KERNEL
+    kernel.write_text('#include "../../../common/limits.h"\n' + kernel.read_text())
+    assert operators_of([shared]) == (checkout / "src/math/affine_clamp",)
 
 
 def test_a_fault_of_a_changed_operator_ends_with_1_and_has_its_line_in_sarif(

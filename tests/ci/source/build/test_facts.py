@@ -382,6 +382,16 @@ def test_headers_of_a_folder_without_a_kernel_are_shared_and_come_before_far_one
     assert load_operator(root).tree_folders == (tmp_path / "works/shared/op_kernel",)
 
 
+def test_an_include_of_any_ending_is_found_by_the_tree(tmp_path: Path) -> None:
+    root = repository(tmp_path, "")
+    kernel = root / "op_kernel" / "scale_mask.cpp"
+    kernel.write_text('#include "parts/body.cce"\n' + kernel.read_text())
+    body = tmp_path / "common" / "parts" / "body.cce"
+    body.parent.mkdir(parents=True)
+    body.write_text("#pragma once\n")
+    assert load_operator(root).tree_folders == (tmp_path / "common",)
+
+
 def test_a_folder_that_a_link_lends_the_repository_is_none_to_include_from(tmp_path: Path) -> None:
     top = tmp_path / "repository"
     root = repository(top, "")
