@@ -29,6 +29,9 @@ class Watched:
     """All launches together."""
     by_case: dict[Key, list[tuple[WorkloadCase, Decision]]] = field(default_factory=dict)
     launched: set[str] = field(default_factory=set)
+    """Cases of which something was seen."""
+    in_full: set[str] = field(default_factory=set)
+    """Cases that were launched, the host side being only a part of that."""
     failed: set[str] = field(default_factory=set)
     """Cases whose launch failed, so that nothing is known of the kernel's comparisons."""
 
@@ -43,6 +46,7 @@ class Watched:
     def launch(self, case: WorkloadCase) -> dict[Key, Decision]:
         """What was compared in a launch, kernel and host; {} when it fails."""
         seed = self.standard.workload.seeds[0]
+        self.in_full.add(case.name)
         try:
             right = self.standard.references.of(case, seed)
             run = self.build.run(case, right.inputs, empty_like(right.outputs), seed=seed)
@@ -117,7 +121,10 @@ def own_decisions(
     now: Watched, before: Watched, changed: dict[str, str]
 ) -> tuple[list[Key], list[Key]]:
     """The comparisons of changed lines, and those of others that are decided otherwise: that went
-    both ways before and no longer do, or that are held against another constant."""
+    both ways before and no longer do, or that are held against another constant.
+
+    Launches `before` on what took `now` to lines that it was not seen on yet.
+    """
     standard = now.standard
     lines = {
         file: line_map(standard.operator.read(file), text)
@@ -134,19 +141,41 @@ def own_decisions(
         if file in lines and line not in lines[file]:
             new.append(key)
             continue
-        old_line = lines[file][line] if file in lines else line
-        if not now.both_ways(key) and _differs(now, key, before, (file, old_line)):
+        if now.both_ways(key):
+            continue
+        place = file, lines[file][line] if file in lines else line
+        _reach(now, key, before, place)
+        if _differs(now, key, before, place):
             other.append(key)
     return new, other
 
 
-def _differs(now: Watched, key: Key, before: Watched, place: tuple[str, int]) -> bool:
+def _reach(now: Watched, key: Key, before: Watched, place: tuple[str, int]) -> None:
+    """Launch `before` on the cases that took `now` to a comparison, until it gets there, too."""
+    of_the_host = place[0] in before.standard.operator.host_sources
+    for case, _ in now.by_case[key]:
+        if _alike(now, key, before, place):
+            return
+        if case.name in before.in_full:
+            continue
+        if of_the_host:
+            before.ask(case)
+        else:
+            before.launch(case)
+
+
+def _alike(now: Watched, key: Key, before: Watched, place: tuple[str, int]) -> list[Key]:
+    """What the comparison was before, in each program that has as many of them on the line."""
     here = sorted(k for k in now.seen if k[:3] == key[:3])
     units: dict[str, list[Key]] = {}
     for other in sorted(before.seen):
         if other[:2] == place:
             units.setdefault(other[2], []).append(other)
-    alike = [found[here.index(key)] for found in units.values() if len(found) == len(here)]
+    return [found[here.index(key)] for found in units.values() if len(found) == len(here)]
+
+
+def _differs(now: Watched, key: Key, before: Watched, place: tuple[str, int]) -> bool:
+    alike = _alike(now, key, before, place)
     if not alike:
         return True  # nothing reached it
     if any(before.both_ways(one) for one in alike):

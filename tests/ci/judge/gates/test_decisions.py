@@ -5,6 +5,7 @@ import pytest
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
 from ci.judge.gate_subject import Subject
+from ci.judge.gates import decisions
 from ci.judge.gates.decisions import DecisionsGate
 from ci.model.trial import Outcome
 from ci.testing.gate import GateContract
@@ -58,6 +59,16 @@ def test_a_choice_that_goes_both_ways_passes_and_is_counted(evaluator: Evaluator
     assert DecisionsGate().check(subject) is None
     assert subject.work.decisions
     assert (subject.work.decisions.new, subject.work.decisions.both) == (1, 1)
+
+
+def test_old_lines_that_only_further_cases_reach_are_no_new_branches(
+    evaluator: Evaluator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decisions, "MOST_COMPARED", 0)
+    subject = evaluator.subject(with_statement("tileLength_ = tileLength_ + 0;"))
+    assert DecisionsGate().check(subject) is None
+    assert subject.work.decisions
+    assert subject.work.decisions.new == 0
 
 
 @pytest.mark.long
