@@ -18,7 +18,7 @@ from ci.model import layout
 from ci.model.errors import InputError
 from ci.model.regular_file import file_text
 from ci.source.cpp_text import global_functions
-from ci.source.launched.places import SUFFIXES, launched_in
+from ci.source.launched.places import FILE, SUFFIXES, launched_in
 from ci.source.op_classes import compiled_text, expanded, op_classes
 
 _MARKS = ("__global__", "OpDef")
@@ -159,11 +159,11 @@ def operators_in(
 
 
 def source_texts(top: Path) -> dict[str, str]:
-    """Text of each C++ header and source below `top`, by path from there; links are not followed,
-    and what is no text is left out."""
+    """Text of each header, source and workload below `top`, by path from there; links are not
+    followed, and what is no text is left out."""
     found = {}
     for folder, _, files in _walk(top):
-        for path in (folder / file for file in files if file.endswith(_TEXTS)):
+        for path in (folder / f for f in files if f.endswith(_TEXTS) or f == FILE):
             try:
                 if not path.is_symlink() and path.lstat().st_size <= _MOST_BYTES:
                     found[path.relative_to(top).as_posix()] = file_text(path)

@@ -18,8 +18,8 @@ template <class T> struct Fenced {
 
     T* allocate(size_t count) {
         const size_t page = page_bytes(), held = held_bytes(count);
-        void* first = mmap(nullptr, held + page, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void* first =
+            mmap(nullptr, held + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (first == MAP_FAILED) throw std::bad_alloc();
         mprotect(static_cast<std::byte*>(first) + held, page, PROT_NONE);
         return reinterpret_cast<T*>(static_cast<std::byte*>(first) + held) - count;
