@@ -21,6 +21,7 @@ from jsonschema.validators import validator_for
 import bot.setup as setup
 from bot.cli.main import root
 from bot.repository.command import parse
+from ci.session.placing import LAUNCH, SOURCES
 from tests.bot.forge.definitions import lint_workflows
 from tests.places import TOP
 
@@ -340,3 +341,15 @@ def test_a_template_installs_the_rest_by_digest_from_what_that_names(file: Path)
 
 def test_gitlabs_image_is_pinned_by_its_digest() -> None:
     assert re.search(r"@sha256:[0-9a-f]{64}$", loaded(GITLAB)[".ascendopt"]["image"])
+
+
+@pytest.mark.parametrize("forge", ["github", "gitlab"])
+def test_each_file_that_an_operator_may_be_built_from_starts_the_workflow(forge: str) -> None:
+    text = (TEMPLATES / f"{forge}.yml").read_text()
+    lists = re.findall(r"^ +(?:paths|changes): (\[\".*\])$", text, re.MULTILINE)
+    assert len(lists) == 2
+    begin = "**" if forge == "github" else "**/*"
+    for listed in lists:
+        for ending in SOURCES:
+            assert f'"{begin}{ending}"' in listed, ending
+        assert f'"**/{LAUNCH}"' in listed
