@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from ci.backend.sim import SimulatorBackend, SimulatorBuild
 from ci.judge.gate_subject import Standard
+from ci.judge.loop_guards import loop_guards
 from ci.judge.reference import empty_like
 from ci.model.decision import Decision
 from ci.model.errors import InputError, TrialFailure
@@ -121,7 +122,8 @@ def own_decisions(
     now: Watched, before: Watched, changed: dict[str, str]
 ) -> tuple[list[Key], list[Key]]:
     """The comparisons of changed lines, and those of others that are decided otherwise: that went
-    both ways before and no longer do, or that are held against another constant.
+    both ways before and no longer do, or that are held against another constant. Guards of a loop's
+    first round are none (`loop_guards`).
 
     Launches `before` on what took `now` to lines that it was not seen on yet.
     """
@@ -131,6 +133,7 @@ def own_decisions(
         for file, text in changed.items()
         if file in standard.operator.sources
     }
+    guards = {file: loop_guards(standard.operator.read(file), changed[file]) for file in lines}
     texts = standard.operator.texts(changed)
     length = {file: len(text.splitlines()) for file, text in texts.items()}
     new, other = [], []
@@ -139,7 +142,8 @@ def own_decisions(
         if not 1 <= line <= length.get(file, 0):
             continue  # what the compiler made itself
         if file in lines and line not in lines[file]:
-            new.append(key)
+            if line not in guards[file]:
+                new.append(key)
             continue
         if now.both_ways(key):
             continue
