@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ci.backend.sim import SimulatorBackend
@@ -7,7 +9,9 @@ from ci.judge.evaluate import Evaluator
 from ci.judge.gate_subject import Subject
 from ci.judge.gates import decisions
 from ci.judge.gates.decisions import DecisionsGate
-from ci.model.trial import Outcome
+from ci.model.trial import Candidate, Outcome
+from ci.source.discovery import load_operator
+from ci.source.workload_file import load_workload
 from ci.testing.gate import GateContract
 from ci.testing.scale_shift import HOST, changed, line_of, with_statement
 from lab.bench.corpus import Operators, candidate_of, read_corpus, workload_of
@@ -83,3 +87,87 @@ def test_a_side_that_only_a_refused_request_could_take_is_no_unverified_code() -
     assert DecisionsGate().check(subject) is None
     assert subject.work.decisions
     assert subject.work.decisions.refused == 1, "a loop over no elements"
+
+
+ROUNDS = """#include "kernel_operator.h"
+using namespace AscendC;
+class Twice {
+public:
+    __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, uint32_t each)
+    {
+        rounds_ = 4;
+        tile_ = each / rounds_;
+        xs_.SetGlobalBuffer((__gm__ float*)x + each * GetBlockIdx(), each);
+        ys_.SetGlobalBuffer((__gm__ float*)y + each * GetBlockIdx(), each);
+        pipe_.InitBuffer(in_, 2, tile_ * sizeof(float));
+        pipe_.InitBuffer(out_, 1, tile_ * sizeof(float));
+    }
+    __aicore__ inline void Process()
+    {
+        for (int32_t i = 0; i < rounds_; i++) {
+            CopyIn(i);
+            Compute(i);
+        }
+    }
+
+private:
+    __aicore__ inline void CopyIn(int32_t i)
+    {
+        LocalTensor<float> in = in_.AllocTensor<float>();
+        DataCopy(in, xs_[i * tile_], tile_);
+        in_.EnQue(in);
+    }
+    __aicore__ inline void Compute(int32_t i)
+    {
+        LocalTensor<float> in = in_.DeQue<float>();
+        LocalTensor<float> out = out_.AllocTensor<float>();
+        Muls(out, in, 2.0f, tile_);
+        in_.FreeTensor(in);
+        out_.EnQue(out);
+        out = out_.DeQue<float>();
+        DataCopy(ys_[i * tile_], out, tile_);
+        out_.FreeTensor(out);
+    }
+    TPipe pipe_;
+    TQue<TPosition::VECIN, 2> in_;
+    TQue<TPosition::VECOUT, 1> out_;
+    GlobalTensor<float> xs_, ys_;
+    int32_t rounds_, tile_;
+};
+__global__ __aicore__ void twice(GM_ADDR x, GM_ADDR y, uint32_t each)
+{
+    Twice op;
+    op.Init(x, y, each);
+    op.Process();
+}
+"""
+TWICE = """golden: golden.py:twice
+launch: {kernel: twice.cpp, blocks: 2, outputs: {y: x}, values: {each: x.size // 2}}
+cases: [{inputs: {x: {shape: [4096], dtype: float32}}}]
+"""
+LOOP = "        for (int32_t i = 0; i < rounds_; i++) {\n            CopyIn(i);\n"
+AHEAD = """        if (0 < rounds_) {
+            CopyIn(0);
+        }
+        for (int32_t i = 0; i < rounds_; i++) {
+            if (i + 1 < rounds_) {
+                CopyIn(i + 1);
+            }
+"""
+
+
+@pytest.mark.long
+def test_a_guard_of_a_loops_first_round_needs_no_case_for_its_other_way(tmp_path: Path) -> None:
+    folder = tmp_path / "twice"
+    folder.mkdir()
+    (folder / "twice.cpp").write_text(ROUNDS)
+    (folder / "workload.yaml").write_text(TWICE)
+    (folder / "golden.py").write_text("def twice(x):\n    return 2 * x\n")
+    operator = load_operator(folder)
+    evaluator = Evaluator(operator, load_workload(operator), SimulatorBackend("910B4"))
+    source = "op_kernel/twice.cpp"
+    ahead = ROUNDS.replace(LOOP, AHEAD)
+    for text, expected in ((ahead, None), (ahead.replace("(0 <", "(1 <"), Outcome.REJECTED)):
+        subject = evaluator.subject(Candidate(files={source: text}, stage="kernel"))
+        failure = DecisionsGate().check(subject)
+        assert (failure and failure.outcome) is expected, failure and failure.refusal
