@@ -102,6 +102,26 @@ def test_softmax_in_parts_equals_softmax_of_the_whole(kernels: AscendCHarness, d
     np.testing.assert_allclose(shown, wanted, **tolerance)
 
 
+def test_softmax_leaves_sums_and_maxima_in_halves_where_it_is_asked_to(
+    kernels: AscendCHarness,
+) -> None:
+    x = RANDOM.uniform(-3, 3, (ROWS, PITCH)).astype(np.float16)
+    whole = "SoftMax<half>(d, low, top, x, t, s);"
+    part = f"{whole} Duplicate(d, half(0), {ROWS * PITCH}); PipeBarrier<PIPE_V>();"
+    calls = [f"{SHAPE} {whole}", f"{SHAPE} {part} Adds(d, low, half(0), {ROWS * 16});",
+             f"{SHAPE} {part} Adds(d, top, half(0), {ROWS * 16});"]  # fmt: skip
+    blocks = "auto low = desk.empty<half>(128); auto top = desk.empty<half>(128);"
+    rows = kernels.rows(calls, {"x": x}, ROWS * PITCH, np.float16, blocks)
+    xs = x[:, :COLUMNS].astype(np.float64)
+    largest = xs.max(1, keepdims=True)
+    shown, sums, maxima = rows[0].reshape(ROWS, PITCH)[:, :COLUMNS], rows[1], rows[2]
+    np.testing.assert_allclose(shown, special.softmax(xs, axis=1), rtol=2e-3, atol=1e-3)
+    total = np.exp(xs - largest).sum(1, keepdims=True)
+    for found, wanted in ((sums, total), (maxima, largest)):
+        blocks_of = found[: ROWS * 16].reshape(ROWS, 16)
+        np.testing.assert_allclose(blocks_of, np.repeat(wanted, 16, axis=1), rtol=2e-3)
+
+
 def test_the_gradient_of_softmax_and_its_front(kernels: AscendCHarness) -> None:
     g, y = (RANDOM.uniform(-1, 1, (ROWS, PITCH)).astype(np.float32) for _ in range(2))
     calls = [f"{SHAPE} SoftmaxGrad(d, g, y, t, false, s);",

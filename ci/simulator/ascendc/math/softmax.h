@@ -45,10 +45,10 @@ __aicore__ inline void softmax_row(float* dst, float* src, uint32_t columns, flo
     set_vector_mask(FULL_MASK, FULL_MASK);
 }
 
-template <typename T>
+template <typename T, typename U>
 __aicore__ inline void run_softmax(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                                    const LocalTensor<uint8_t>& scratch, uint32_t rows,
-                                   uint32_t pitch, uint32_t columns, float* maxima, float* sums,
+                                   uint32_t pitch, uint32_t columns, U* maxima, U* sums,
                                    uint32_t per_row) {
     const uint32_t wide = IsSameType<T, float>::value ? 0 : (columns + 63) / 64 * 64;
     const uint32_t work = (columns / 8 > 64 ? columns / 8 / 8 * 8 : 64) + 64;
@@ -72,10 +72,10 @@ __aicore__ inline void run_softmax(const LocalTensor<T>& dst, const LocalTensor<
             s.narrow(dst.pointer() + row * pitch, space + work, RoundMode::CAST_RINT);
         }
         for (uint32_t i = 0; i < per_row; ++i) {
-            dav_scalar_store(maxima + row * per_row + i, sizeof(float));
-            maxima[row * per_row + i] = row_max;
-            dav_scalar_store(sums + row * per_row + i, sizeof(float));
-            sums[row * per_row + i] = row_sum;
+            dav_scalar_store(maxima + row * per_row + i, sizeof(U));
+            maxima[row * per_row + i] = U(row_max);
+            dav_scalar_store(sums + row * per_row + i, sizeof(U));
+            sums[row * per_row + i] = U(row_sum);
         }
     }
 }
@@ -91,32 +91,34 @@ __aicore__ inline void SoftMax(const LocalTensor<T>& dst, const LocalTensor<T>& 
                                const LocalTensor<uint8_t>& sharedTmpBuffer,
                                const SoftMaxTiling& tiling, const SoftMaxShapeInfo& info = {}) {
     const SoftMaxShapeInfo shape = softmax_shape(info, tiling);
-    run_softmax(dst, src, sharedTmpBuffer, shape.srcM, shape.srcK, shape.oriSrcK, nullptr, nullptr,
-                0);
+    run_softmax<T, float>(dst, src, sharedTmpBuffer, shape.srcM, shape.srcK, shape.oriSrcK, nullptr,
+                          nullptr, 0);
 }
 template <typename T, bool isReuseSource = false, bool isBasicBlock = false>
 __aicore__ inline void SoftMax(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                                const SoftMaxTiling& tiling, const SoftMaxShapeInfo& info = {}) {
     SoftMax<T>(dst, src, free_scratch(), tiling, info);
 }
-// With a block of 32 bytes a row for its maximum and one for its sum.
+// With a block of 32 bytes a row for its maximum and one for its sum, of the source's type or
+// floats.
 template <typename T, bool isReuseSource = false, bool isBasicBlock = false,
-          bool isDataFormatNZ = false>
-__aicore__ inline void SoftMax(const LocalTensor<T>& dst, const LocalTensor<float>& sum,
-                               const LocalTensor<float>& max, const LocalTensor<T>& src,
+          bool isDataFormatNZ = false, typename U>
+__aicore__ inline void SoftMax(const LocalTensor<T>& dst, const LocalTensor<U>& sum,
+                               const LocalTensor<U>& max, const LocalTensor<T>& src,
                                const LocalTensor<uint8_t>& sharedTmpBuffer,
                                const SoftMaxTiling& tiling, const SoftMaxShapeInfo& info = {}) {
     static_assert(!isDataFormatNZ, "SoftMax takes row-major matrices");
+    static_assert(IsSameType<U, T>::value || IsSameType<U, float>::value);
     const SoftMaxShapeInfo shape = softmax_shape(info, tiling);
     run_softmax(dst, src, sharedTmpBuffer, shape.srcM, shape.srcK, shape.oriSrcK, max.pointer(),
-                sum.pointer(), ONE_BLK_SIZE / uint32_t(sizeof(float)));
+                sum.pointer(), ONE_BLK_SIZE / uint32_t(sizeof(U)));
     order_pipes<HardEvent::S_V>();
     order_pipes<HardEvent::S_MTE3>();
 }
 template <typename T, bool isReuseSource = false, bool isBasicBlock = false,
-          bool isDataFormatNZ = false>
-__aicore__ inline void SoftMax(const LocalTensor<T>& dst, const LocalTensor<float>& sum,
-                               const LocalTensor<float>& max, const LocalTensor<T>& src,
+          bool isDataFormatNZ = false, typename U>
+__aicore__ inline void SoftMax(const LocalTensor<T>& dst, const LocalTensor<U>& sum,
+                               const LocalTensor<U>& max, const LocalTensor<T>& src,
                                const SoftMaxTiling& tiling, const SoftMaxShapeInfo& info = {}) {
     SoftMax<T, isReuseSource, isBasicBlock, isDataFormatNZ>(dst, sum, max, src, free_scratch(),
                                                             tiling, info);
