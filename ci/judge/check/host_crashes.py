@@ -53,9 +53,10 @@ def askable(
 ) -> list[Question]:
     """Requests that are made from the `asked` ones, and that a caller may make.
 
-    Dtypes, formats and attributes stay: the framework lets nobody give others. So do ranks, and
-    inputs but for those that are optional; and empty tensors are left out, which most callers never
-    launch. `chips` has the facts of further chips.
+    Dtypes, formats and attributes stay: the framework lets nobody give others. So do ranks, the
+    lengths of lists, tensors whose values the host side reads, and inputs but for those that are
+    optional; and empty tensors are left out, which most callers never launch. `chips` has the facts
+    of further chips.
     """
     own = [with_defaults(request, operator) for _, request in asked]
     like = {_signature(one) for request in own for one in (request, *_without(request, operator))}
@@ -84,6 +85,11 @@ def _inferred(request: HostRequest) -> HostRequest:
 
 def _signature(request: HostRequest) -> tuple[object, ...]:
     tensors = tuple(
-        tuple((t.dtype, t.form, len(t.shape or ())) for t in side) for side in request.inputs
+        tuple((t.dtype, t.form, len(t.shape or ()), t.data and t.shape) for t in side)
+        for side in request.inputs
     )
-    return tensors, frozenset(name for name, _, _ in request.attrs)
+    attrs = (
+        (name, len(text.split(",")) if text and kind.startswith("list") else 0)
+        for name, kind, text in request.attrs
+    )
+    return tensors, frozenset(attrs)

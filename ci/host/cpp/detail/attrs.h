@@ -1,6 +1,7 @@
 // Attribute values of one node, in the order of the op definition.
 #pragma once
 
+#include "detail/fenced.h"
 #include "detail/types.h"
 
 namespace gert {
@@ -14,7 +15,7 @@ public:
 
 private:
     size_t size_ = 0;
-    std::vector<uint8_t> bytes_;
+    std::vector<uint8_t, Fenced<uint8_t>> bytes_;
 };
 
 template <class T> class TypedContinuousVector : public ContinuousVector {

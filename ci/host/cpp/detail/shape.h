@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <limits>
 
+#include "detail/fenced.h"
 #include "detail/types.h"
 
 namespace gert {
@@ -166,13 +167,13 @@ public:
 
     CompileTimeTensorDesc& desc() { return desc_; }
     const CompileTimeTensorDesc& desc() const { return desc_; }
-    void give_data(std::vector<uint8_t> data) { data_ = std::move(data); }
+    void give_data(const std::vector<uint8_t>& data) { data_.assign(data.begin(), data.end()); }
     void allow_reading() { readable_ = true; }
 
 private:
     StorageShape shape_;
     CompileTimeTensorDesc desc_;
-    std::vector<uint8_t> data_;
+    std::vector<uint8_t, Fenced<uint8_t>> data_;
     bool readable_ = false;
 };
 

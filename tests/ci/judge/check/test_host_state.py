@@ -28,6 +28,25 @@ def test_a_signal_in_the_host_side_names_its_line(tmp_path: Path) -> None:
     assert "SIGFPE" in crash.text
 
 
+def test_an_attribute_list_that_is_read_behind_its_end_names_the_line(tmp_path: Path) -> None:
+    folder = changed(
+        tmp_path / "list",
+        "op_host/small.cpp",
+        "    tiling.set_total(",
+        "    const int64_t* sizes = context->GetAttrs()->GetListInt(0)->GetData();\n"
+        "    int64_t third = sizes[2];\n"
+        "    tiling.set_total(third == 77 ? 1 : ",
+    )
+    host = folder / "op_host/small.cpp"
+    attribute = 'this->Attr("sizes").AttrType(OPTIONAL).ListInt({1, 2});'
+    core = "this->AICore().SetTiling"
+    host.write_text(host.read_text().replace(core, f"{attribute}\n        {core}"))
+    (one,) = checked(folder).findings
+    assert (one.kind, one.place.source) == ("launch_error", line_with(folder, "sizes[2]"))
+    host.write_text(host.read_text().replace("sizes[2]", "sizes[1]"))
+    assert checked(folder).findings == ()
+
+
 def test_a_variable_of_the_host_side_that_nothing_sets_names_its_field(tmp_path: Path) -> None:
     folder = changed(
         tmp_path / "local",
