@@ -15,6 +15,7 @@ from typing import TypeAlias
 from ci.backend.base import Build
 from ci.backend.sim import SimulatorBackend, SimulatorBuild
 from ci.host.tiling_request import HostRequest, host_request, platform_facts
+from ci.judge.check.doubts import doubtful
 from ci.judge.check.findings import Findings
 from ci.judge.check.host_state import as_inferred, ask_again, left_unset, remembers
 from ci.judge.check.meetings import Meetings
@@ -103,6 +104,7 @@ class _Check:
         swept = sweep(dataclasses.replace(standard, workload=workload), {}, tier)
         self.varied = swept.counts
         for family, before in swept.cases:
+            self._doubt(family, before.case)
             self.findings.launched(before, self.seed, family)
             self.launched.append((family, before.case))
         for family, case in (*((family, case) for family, case, _ in swept.wrong), *swept.odd):
@@ -110,6 +112,7 @@ class _Check:
             if taken is None:
                 continue
             self.varied[family] = self.varied.get(family, 0) + 1
+            self._doubt(family, case)
             if isinstance(taken, TrialFailure):
                 self.findings.failure(taken, family, mild=family == Empty.name)
             else:
@@ -122,6 +125,10 @@ class _Check:
             self.notes.append("Half of the time is up: fewer cases were varied.")
         if swept.untaken:
             self.notes.append(f"Not varied: {', '.join(swept.untaken)}.")
+
+    def _doubt(self, family: str, case: WorkloadCase) -> None:
+        if doubtful(self.standard, family, case):
+            self.findings.doubtful.add(case.name)
 
     def _first_taken(self, ladder: Sequence[WorkloadCase]) -> None:
         """Collect what the first case shows that the operator is made for."""
@@ -241,7 +248,7 @@ class _Check:
     def _taken(self, case: WorkloadCase) -> Launched | TrialFailure | None:
         """The launch of a varied case; None where the operator is not made for it, or where the
         case tells outputs that it would not give."""
-        if not self.standard.workload.golden and not as_inferred(self.standard, case):
+        if not self.standard.workload.golden and as_inferred(self.standard, case) is False:
             return None
         try:
             found = self._plain(case)

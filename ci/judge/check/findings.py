@@ -52,6 +52,8 @@ _WRONG: Final = (Outcome.WRONG_RESULT.value, "unset")
 
 _CAUSED: Final = (Outcome.WRONG_RESULT.value, Outcome.MEMORY_ERROR.value, Outcome.RACE.value)
 
+_DOUBT: Final = "No golden function says that the operator takes this case."
+
 _ORDER: Final = (
     "compile_error",
     "overrun",
@@ -76,6 +78,8 @@ class Findings:
     found: dict[Key, Finding] = field(default_factory=dict)
     shown_by: dict[Key, set[str]] = field(default_factory=dict)
     """The cases that showed each of them."""
+    doubtful: set[str] = field(default_factory=set)
+    """Cases that the operator may not be made for: what they show is a note."""
 
     def failure(self, failure: TrialFailure, varied: str = "", *, mild: bool = False) -> None:
         """What ended a launch, and what it showed before. `mild`: a launch error is a note."""
@@ -178,7 +182,7 @@ class Findings:
                 continue
             if one.kind == "unset" and explained:
                 continue
-            if one.kind in _CAUSES and wrong:
+            if one.kind in _CAUSES and wrong and one.place.case not in self.doubtful:
                 found.append(one.model_copy(update={"severity": Severity.ERROR}))
             elif one.kind == Outcome.WRONG_RESULT.value:
                 found.append(one.model_copy(update={"advice": self._causes()}))
@@ -210,6 +214,9 @@ class Findings:
         return f"Look first at {' and '.join(filter(None, places[:3]))}." if any(places) else ""
 
     def _add(self, finding: Finding) -> None:
+        if finding.fails and finding.place.case in self.doubtful:
+            advice = f"{finding.advice} {_DOUBT}".strip()
+            finding = finding.model_copy(update={"severity": Severity.NOTE, "advice": advice})
         key = _key(finding)
         known = self.found.get(key)
         if known is None or (finding.fails and not known.fails):

@@ -100,20 +100,20 @@ def remembers(build: TiledBuild, asked: Mapping[str, HostRequest], findings: Fin
             return
 
 
-def as_inferred(standard: Standard, case: WorkloadCase) -> bool:
-    """Whether the declared outputs of a case have as many elements as InferShape gives them; True
+def as_inferred(standard: Standard, case: WorkloadCase) -> bool | None:
+    """Whether the declared outputs of a case have as many elements as InferShape gives them; None
     where it gives none."""
     build, operator = standard.references.unmodified, standard.operator
     if not isinstance(build, TiledBuild):
-        return True
+        return None
     try:
         outputs = declared_outputs(operator, case)
         request = host_request(operator, case, platform_facts(build.device))
         told = build.host.answers([request])[0].inference
     except (InputError, TrialFailure):
-        return True
+        return None
     if told is None or told.shapes != "ok":
-        return True
+        return None
     said = _contradictions(operator, case, outputs, told)
     return all(function != "InferShape" for function, _ in said)
 

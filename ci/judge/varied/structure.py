@@ -66,6 +66,8 @@ class Presence(Family):
             ):
                 if spec.param_type != "optional" or isinstance(entry, tuple):
                     continue
+                if not entry.present and 0 in entry.shape:  # left out without saying its shape
+                    continue
                 turned = entry.model_copy(update={"present": not entry.present})
                 entries = (*case.inputs[:index], turned, *case.inputs[index + 1 :])
                 name = f"{case.name} with{'out' * entry.present} {spec.name}"

@@ -73,6 +73,19 @@ def test_a_line_has_a_fault_of_a_kind_once_whatever_case_shows_it() -> None:
     assert (one.place.case, one.more) == ("first", 1)
 
 
+def test_what_a_doubtful_case_shows_is_a_note_until_another_case_shows_it() -> None:
+    findings, place = Findings(doubtful={"parted"}), Place(file="op_kernel/a.cpp", line=3)
+    overrun = MachineWarning(kind="overrun", place=place, text="beyond")
+    findings.warnings([overrun], "parted")
+    findings.launched(wrong_launch(), 1)
+    (note,) = (one for one in findings.ordered() if one.kind == "overrun")
+    assert note.severity is Severity.NOTE
+    assert "No golden function" in note.advice
+    findings.warnings([overrun], "own")
+    (error,) = (one for one in findings.ordered() if one.kind == "overrun")
+    assert (error.severity, error.place.case, error.more) == (Severity.ERROR, "own", 1)
+
+
 def test_a_case_that_shows_a_fault_in_two_builds_is_counted_once() -> None:
     findings, place = Findings(), Place(file="op_kernel/a.cpp", line=3)
     for case in ("first", "second", "first", "second"):

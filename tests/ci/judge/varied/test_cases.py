@@ -10,7 +10,7 @@ import pytest
 from ci.judge.varied.base import Family, Known, tensors
 from ci.judge.varied.lengths import Lengths, OwnThresholds
 from ci.judge.varied.numbers import changed_numbers, tiling_numbers
-from ci.judge.varied.structure import Dtypes, Rank
+from ci.judge.varied.structure import Dtypes, Presence, Rank
 from ci.judge.varied.values import Attributes, Ranges
 from ci.model.operator import AttrSpec, Operator
 from ci.model.workload import AttrValue, TensorCase, Workload, WorkloadCase
@@ -128,6 +128,15 @@ def test_every_declared_dtype_is_tried_on_every_case() -> None:
              if isinstance(c.inputs[0], TensorCase) and "wider" not in c.name]  # fmt: skip
     assert found[:2] == [((4, 8), "bfloat16"), ((2, 9), "bfloat16")]  # what nobody tried is first
     assert set(found[2:]) == {((4, 8), "float16"), ((2, 9), "float32")}
+
+
+def test_an_input_that_is_left_out_without_a_shape_is_not_given() -> None:
+    optional = OPERATOR.inputs[0].model_copy(update={"param_type": "optional"})
+    operator = OPERATOR.model_copy(update={"inputs": (optional, *OPERATOR.inputs[1:])})
+    for shape, count in (((0,), 0), ((8,), 1)):
+        left_out = TensorCase(shape=shape, dtype="float32", present=False)
+        own = WorkloadCase(name="c", inputs=(left_out,))
+        assert len(made(Presence(), known(own, operator=operator))) == count
 
 
 def test_ranks_change_with_the_elements_kept() -> None:

@@ -1,0 +1,49 @@
+"""Varied cases that an operator may not be made for, where no golden function says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from ci.judge.check.host_state import as_inferred
+from ci.judge.gate_subject import Standard
+from ci.judge.varied.base import input_count, tensors
+from ci.judge.varied.lengths import Empty
+from ci.judge.varied.values import Attributes, GivenValues
+from ci.model.workload import TensorCase, WorkloadCase
+
+DECIDING = (Attributes.name, GivenValues.name)
+"""What is varied that may decide the shapes of the outputs."""
+
+
+def doubtful(standard: Standard, family: str, case: WorkloadCase) -> bool:
+    """Whether nothing says that the operator takes a case, as its inputs no longer fit together,
+    are empty, or may ask for other outputs than the case has."""
+    if not family or standard.workload.golden:
+        return False
+    if family == Empty.name or lengths_part(standard.workload.cases, case):
+        return True
+    return family in DECIDING and as_inferred(standard, case) is None
+
+
+def lengths_part(own: Sequence[WorkloadCase], case: WorkloadCase) -> bool:
+    """Whether two inputs differ in a dimension, counted from the last one, in which they are equal
+    in every one of the `own` cases whose inputs have as many dimensions."""
+    inputs = _inputs(case)
+    ranks = _ranks(inputs)
+    alike = [known for known in map(_inputs, own) if _ranks(known) == ranks]
+    return any(
+        inputs[a].shape[-d] != inputs[b].shape[-d]
+        and all(known[a].shape[-d] == known[b].shape[-d] for known in alike)
+        for a, b in combinations(range(len(inputs)), 2)
+        if alike and inputs[a].values is None and inputs[b].values is None
+        for d in range(1, min(ranks[a], ranks[b]) + 1)
+    )
+
+
+def _ranks(inputs: Sequence[TensorCase]) -> list[int]:
+    return [len(one.shape) for one in inputs]
+
+
+def _inputs(case: WorkloadCase) -> list[TensorCase]:
+    return [one for one in tensors(case)[: input_count(case)] if one.present]
