@@ -262,11 +262,12 @@ def _check_written(
 
     `nothing`: all of them were.
     """
-    for name, first, count, size in report.get("unwritten", []):
-        place = Place()
+    for name, first, count, size, added in report.get("unwritten", []):
+        file, line = _places(spec, [str(added)])[0]
+        place = Place(file=file, line=line)
         sentence = (
             f"The kernel leaves {count} of the {size} bytes of {name} unwritten, from "
-            f"byte {first} on."
+            f"byte {first} on{': atomic stores add to what is there' if line else ''}."
         )
         if nothing:
             sentence = wrote_nothing_because(texts)

@@ -245,7 +245,7 @@ std::vector<Unwritten> unwritten_outputs() {
     std::vector<Unwritten> found;
     for (const Allocation& one : allocations) {
         if (one.role != GmRole::OUTPUT || one.has_values) continue;
-        Unwritten hole{one.name, 0, 0, one.bytes};
+        Unwritten hole{one.name, 0, 0, one.bytes, 0};
         uint64_t reached = 0;
         const auto leave_out = [&](uint64_t to) {
             if (to <= reached) return;
@@ -253,7 +253,11 @@ std::vector<Unwritten> unwritten_outputs() {
             hole.count += to - reached;
         };
         for_each_burst(one, [&](const Burst& burst) {
-            if (!burst.access->span.write || burst.access->atomic) return;
+            if (!burst.access->span.write) return;
+            if (burst.access->atomic) {
+                if (hole.added == 0) hole.added = burst.access->site;
+                return;
+            }
             leave_out(std::min(burst.low - one.start, one.bytes));
             reached = std::max(reached, burst.high - one.start);
         });

@@ -49,9 +49,12 @@ void check_state_at_end() {
     const MaskState& left = mask();
     if (left.site != nullptr && (left.counter || left.low != ~0ull || left.high != ~0ull))
         warn(left.site, "state", "mask",
-             "Core %d ends with a vector mask of its own%s; the next kernel may rely on all lanes "
-             "being on. ResetMask turns them on.",
-             current->index, left.counter ? " in counter mode" : "");
+             left.counter
+                 ? "Core %d ends with its vector mask in counter mode; the next kernel may rely on "
+                   "the normal one. SetMaskNorm sets that."
+                 : "Core %d ends with a vector mask of its own; the next kernel may rely on all "
+                   "lanes being on. ResetMask turns them on.",
+             current->index);
 }
 
 void start_block() {

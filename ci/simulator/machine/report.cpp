@@ -190,7 +190,7 @@ void write_report(const Profile& profile,
     for (const Unwritten& one : unwritten)
         holes += (holes.empty() ? "[" : ", [") + json_string(one.name) + ", " +
                  std::to_string(one.first) + ", " + std::to_string(one.count) + ", " +
-                 std::to_string(one.bytes) + "]";
+                 std::to_string(one.bytes) + ", " + json_string(hex(one.added)) + "]";
     std::string hot;
     for (const auto& [site, cycles] : profile.hot_lines)
         hot += (hot.empty() ? "[\"" : ", [\"") + hex(site) + "\", " + number(cycles) + "]";

@@ -155,9 +155,17 @@ void gather_elements(T* dst, uint32_t* offset, uint32_t base, uint32_t dst_repea
         }
     };
     ScatteredReads reads(ub_address(nullptr));
+    const auto wrong = [&](const uint8_t* from) {
+        warn(site, "limit", "vgather",
+             "Gather takes offsets in bytes, and takes whole elements of %zu bytes; one lies at "
+             "byte %lld of the source.",
+             sizeof(T), static_cast<long long>(from - source));
+    };
+    bool whole = true;
     for (uint32_t r = 0; r < lanes.repeats(); r++)
         each(r, [&](unsigned, const uint8_t* from) {
             reads.add(from, sizeof(T));
+            if (whole && (from - source) % sizeof(T) != 0) wrong(from), whole = false;
             check_reach(source, from, sizeof(T), false, "vgather", site);
         });
     std::vector<VectorOperand> operands{lanes.operand(dst, step, BITS<T>, true), table_operand};
@@ -187,6 +195,11 @@ void gather_blocks(void* dst, const char* dtype, uint32_t* offset, uint32_t base
     ScatteredReads reads(ub_address(nullptr));
     for (uint32_t b = 0; b < repeat * 8; b++) {
         reads.add(from(b), BLOCK_BYTES);
+        if (ub_offset(from(b)) % BLOCK_BYTES != 0)
+            warn(site, "limit", "vgatherb",
+                 "Gatherb takes offsets in bytes, and takes whole blocks of 32; one lies at byte "
+                 "%lld of the source.",
+                 static_cast<long long>(from(b) - source));
         check_reach(source, from(b), BLOCK_BYTES, false, "vgatherb", site);
     }
     VectorOperand to{};

@@ -23,7 +23,7 @@ void set_vector_mask(uint64_t high, uint64_t low) {
     issue_scalar(SET_CYCLES);
     mask().high = high;
     mask().low = low;
-    mask().site = nullptr;
+    if (!mask().counter) mask().site = nullptr;  // the mode stays
 }
 
 void set_mask_norm() {

@@ -74,7 +74,7 @@ def test_unwritten_output_holds_no_plausible_value(harness: MachineHarness, elem
     done = harness.run("static void kernel(u8**) {}", [], [like])
     assert done.outcome == "ok"
     assert np.isnan(done.outputs[0]).all()
-    assert done.report["unwritten"] == [["output 0", 0, like.nbytes, like.nbytes]]
+    assert done.report["unwritten"] == [["output 0", 0, like.nbytes, like.nbytes, "0x0"]]
 
 
 @pytest.mark.parametrize("elements", [128, (1 << 18) + 3])
@@ -94,7 +94,7 @@ def test_each_byte_of_an_output_knows_whether_it_was_written(harness: MachineHar
         "copy_gm_to_ubuf(ub<float>(0), a[0], 0, 1, 128, 0, 0);",
         "copy_ubuf_to_gm_align_b8(a[1] + BLOCK, ub<float>(0), 0, 1, LENGTH, 0, 0, 0, 0);",
     ).replace("BLOCK", "(get_block_idx() * 2048)")
-    for length, unwritten in ((2048, []), (2047, [["output 0", 2047, 2, 4096]])):
+    for length, unwritten in ((2048, []), (2047, [["output 0", 2047, 2, 4096, "0x0"]])):
         done = harness.run(body.replace("LENGTH", str(length)), [X], [X], block_dim=2)
         assert done.report["unwritten"] == unwritten
 
@@ -107,7 +107,9 @@ def test_an_atomic_sum_onto_an_unwritten_output_leaves_it_unwritten(
         "copy_ubuf_to_gm(a[1], ub<float>(0), 0, 1, 128, 0, 0); set_atomic_none();",
     )
     done = harness.run(body, [X], [X])
-    assert done.report["unwritten"] == [["output 0", 0, 4096, 4096]]
+    (*hole, added) = done.report["unwritten"][0]
+    assert hole == ["output 0", 0, 4096, 4096]
+    assert added != "0x0"  # where it was added
 
 
 def test_local_memory_holds_nothing_of_an_earlier_block(harness: MachineHarness) -> None:

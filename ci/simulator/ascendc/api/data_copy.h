@@ -63,15 +63,20 @@ __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>&
         default: DataCopyUB2UBImpl(dst.pointer(), src.pointer(), params);
     }
 }
+#define COPY_COUNT                                                                         \
+    "DataCopy moves whole blocks of 32 bytes: what is left of its elements is not moved. " \
+    "DataCopyPad moves any number."
 template <typename T>
 __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
                                 const uint32_t count) {
+    ASC_LIMIT(bytes_of_elements<T>(count) % ONE_BLK_SIZE == 0, COPY_COUNT);
     DataCopy(dst, src,
              DataCopyParams(1, uint16_t(bytes_of_elements<T>(count) / ONE_BLK_SIZE), 0, 0));
 }
 template <typename T>
 __aicore__ inline void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src,
                                 const uint32_t count) {
+    ASC_LIMIT(bytes_of_elements<T>(count) % ONE_BLK_SIZE == 0, COPY_COUNT);
     DataCopy(dst, src,
              DataCopyParams(1, uint16_t(bytes_of_elements<T>(count) / ONE_BLK_SIZE), 0, 0));
 }
@@ -83,6 +88,7 @@ __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>&
     const uint32_t unit = memory == Hardware::BIAS     ? 2 * ONE_BLK_SIZE
                           : memory == Hardware::FIXBUF ? 4 * ONE_BLK_SIZE
                                                        : ONE_BLK_SIZE;
+    ASC_LIMIT(bytes_of_elements<T>(count) % unit == 0, COPY_COUNT);
     DataCopy(dst, src, DataCopyParams(1, uint16_t(bytes_of_elements<T>(count) / unit), 0, 0));
 }
 // The enhancements (ReLU, quantisation on the way) exist only on the paths of the cube core.
@@ -131,6 +137,7 @@ __aicore__ inline void copy_out_aligned(__gm__ T* dst, T* src, uint16_t bursts, 
         copy_ubuf_to_gm_align_b32(dst, src, 0, bursts, bytes, 0, 0, src_gap, dst_gap);
     }
 }
+#define PAD_LENGTH "The lengths of DataCopyPad count bytes, of whole elements."
 template <typename T, typename Params, typename Pad>
 __aicore__ inline void DataCopyPadGm2UBImpl(__ubuf__ T* dst, __gm__ T* src, const Params& params,
                                             const Pad& pad) {
@@ -139,6 +146,7 @@ __aicore__ inline void DataCopyPadGm2UBImpl(__ubuf__ T* dst, __gm__ T* src, cons
     } else {
         dav_no_pad_value();
     }
+    ASC_LIMIT(params.blockLen % sizeof(T) == 0, PAD_LENGTH);
     copy_in_aligned(dst, src, params.blockCount, params.blockLen, pad.leftPadding, pad.rightPadding,
                     params.srcStride, params.dstStride);
 }
@@ -157,6 +165,7 @@ __aicore__ inline void DataCopyPad(const LocalTensor<T>& dst, const GlobalTensor
 }
 template <typename T, typename Params>
 __aicore__ inline void DataCopyPadUB2GMImpl(__gm__ T* dst, __ubuf__ T* src, const Params& params) {
+    ASC_LIMIT(params.blockLen % sizeof(T) == 0, PAD_LENGTH);
     copy_out_aligned(dst, src, params.blockCount, params.blockLen, params.srcStride,
                      params.dstStride);
 }

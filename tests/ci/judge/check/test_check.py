@@ -230,6 +230,42 @@ DIVIDED = f"""{LOAD}
         uint32_t parts = 64 / (n - LAST);
         Muls(a, a, parts == 7 ? 1.0f : 2.0f, n);
 {STORE}"""
+INDEXED = f"""{LOAD}
+        pipe.InitBuffer(second, n * sizeof(float));
+        pipe.InitBuffer(third, n * sizeof(float));
+        LocalTensor<int32_t> places = second.Get<int32_t>();
+        LocalTensor<float> b = third.Get<float>();
+        CreateVecIndex(places, int32_t(0), n);
+        PipeBarrier<PIPE_V>();
+        Muls(places, places, int32_t(LAST), n);
+        PipeBarrier<PIPE_V>();
+        Gather(b, a, places.ReinterpretCast<uint32_t>(), 0, n);
+        PipeBarrier<PIPE_V>();
+        Muls(a, b, 2.0f, n);
+{STORE}"""
+ODD = f"""
+        pipe.InitBuffer(first, 4096);
+        LocalTensor<float> a = first.Get<float>();
+        LAST
+        {ordered("MTE2_V")}
+        Muls(a, a, 2.0f, n);
+        {ordered("V_MTE3")}
+        DataCopyPad(y, a, DataCopyExtParams(1, n * 4, 0, 0, 0));
+"""
+PADDED = "DataCopyPad(a, x, DataCopyExtParams(1, LENGTH, 0, 0, 0), {});"
+ADDED = f"""{LOAD}
+        LAST
+        SetAtomicAdd<float>();
+        Muls(a, a, 2.0f, n);
+{STORE}
+        SetAtomicNone();
+"""
+CLEARED = f"""pipe.InitBuffer(second, n * sizeof(float));
+        LocalTensor<float> zeros = second.Get<float>();
+        Duplicate(zeros, 0.0f, n);
+        {ordered("V_MTE3")}
+        DataCopy(y, zeros, n);
+        PipeBarrier<PIPE_MTE3>();"""
 FAULTS = {
     "a static variable that outlives the launch": Fault("kept", "scale += 2", STATIC, "static", ""),
     "a division by zero": Fault("division", "uint32_t parts", DIVIDED, "1024", "1000"),
@@ -357,6 +393,38 @@ FAULTS = {
         LOAD + "        Muls(a, a, 2.0f, n);\n        LAST" + STORE,
         "PipeBarrier<PIPE_M>();",
         "PipeBarrier<PIPE_V>();",
+    ),
+    "a gather whose offsets count elements": Fault("limit", "Gather(b", INDEXED, "1", "4"),
+    "a copy of elements that are no whole blocks": Fault(
+        "limit",
+        "DataCopy(a, x",
+        ODD,
+        "DataCopy(a, x, n);",
+        PADDED.replace("LENGTH", "n * 4"),
+        {"shape": (1001,)},
+    ),
+    "a copy whose length counts elements": Fault(
+        "limit",
+        "DataCopyPad(a, x",
+        ODD,
+        PADDED.replace("LENGTH", "n"),
+        PADDED.replace("LENGTH", "n * 4"),
+        {"shape": (1001,)},
+    ),
+    "a sum onto an output that nothing cleared": Fault(
+        "memory_error", "DataCopy(y, a", ADDED, "", CLEARED
+    ),
+    "a counter mode that stays on": Fault(
+        "state",
+        "SetVectorMask",
+        LOAD
+        + "        SetMaskCount();\n"
+        + "        SetVectorMask<float, MaskMode::COUNTER>(0, n);\n"
+        + "        Muls<float, false>(a, a, 2.0f, MASK_PLACEHOLDER, 1, {1, 1, 8, 8});\n"
+        + "        LAST"
+        + STORE,
+        "ResetMask();",
+        "SetMaskNorm(); ResetMask();",
     ),
 }
 
