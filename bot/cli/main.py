@@ -35,7 +35,7 @@ SECTIONS: Final[dict[str, tuple[str, ...]]] = {
     "Workloads": ("workload",),
     "Measure": ("census",),
     "Serve agents": ("mcp",),
-    "The repository bot": ("init", "serve", "watch", "ci", "config"),
+    "The repository bot": ("init", "serve", "watch", "ci", "backup", "config"),
     "This machine": ("doctor",),
 }
 

@@ -425,6 +425,19 @@ class Queue(QueueFile):
         )
         return [record for row in rows if (record := _record(row)) is not None]
 
+    def last_sign(self) -> float:
+        """Unix time at which a run that waits was queued, or one began, ended or said that it goes
+        on, whichever is later; infinite where none waits that may start."""
+        (waits, last) = (
+            self._connect()
+            .execute(
+                "SELECT sum(state = 'queued'), max(max(created * (state = 'queued')), max(started),"
+                " max(finished), max(not_before), max(lease_until)) FROM jobs"
+            )
+            .fetchone()
+        )
+        return float(last) if waits else float("inf")
+
     def opened_since(self, forge: str, repository: str, since: float) -> int:
         """Merge requests that came of runs of a repository that ended after `since`."""
         (count,) = (

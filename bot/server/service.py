@@ -38,6 +38,9 @@ from ci.model.errors import InputError
 LOG: Final = logging.getLogger("ascendopt.bot")
 # How often an idle thread looks at the queue, in s; a local file, so cheap.
 _IDLE_S: Final = 0.5
+STUCK_S: Final = 6 * 3600.0
+"""A queue with runs that may start, in which nothing happens for so long, is stuck: by default a
+run ends within two hours."""
 
 
 class Service:
@@ -195,10 +198,21 @@ class Service:
     def alarms(self) -> list[str]:
         """What a person must see to while the bot runs, a sentence each."""
         refusing = {c.name for c in self.connections.made() if c.forge.token_refused()}
-        return [
+        found = [
             f"{FORGES[name].title} does not take the bot's token (HTTP 401): renew it."
             for name in sorted(refusing)
         ]
+        idle = self._clock() - self.queue.last_sign()
+        if idle > STUCK_S:
+            hours = f"{idle / 3600:.0f}"
+            found.append(f"Runs wait, and for {hours} hours none began or ended: see the log.")
+        bank = self._work.bank
+        for aside in sorted(bank.parent.glob(f"{bank.name}.unreadable-*")) if bank else ():
+            found.append(
+                f"The experience bank could not be read and is kept as {aside.name}; restore a"
+                " backup, or delete that file."
+            )
+        return found
 
     def forget_old(self) -> None:
         """Remove the runs that ended too long ago, the folder first: what is left of a run whose

@@ -249,6 +249,20 @@ def test_a_queue_from_before_a_column_was_added_goes_on(tmp_path: Path) -> None:
     assert record is not None and (record.job, record.outages) == (job(), 0)
 
 
+def test_a_queue_of_the_first_version_goes_on_with_all_that_is_in_it(tmp_path: Path) -> None:
+    file = tmp_path / "queue.sqlite"
+    with sqlite3.connect(file) as db:
+        db.executescript(Path(__file__).with_name("first_queue.sql").read_text())
+    queue = Queue(file)
+    assert queue.receive(event("d2"), 7.0)
+    taken = queue.next_event(8.0)
+    assert taken is not None and taken[1].delivery == "d1"
+    record = queue.claim("w", 8.0)
+    assert record is not None and record.job == job(workload="src/math/scale_add/workload.yaml")
+    assert queue.fact("head github team/ops") == "3" * 40
+    queue.close()
+
+
 def test_facts_outlive_the_process(queue: Queue) -> None:
     queue.set_fact("etag", "x")
     again = Queue(queue.file)
