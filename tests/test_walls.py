@@ -9,6 +9,7 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -291,11 +292,11 @@ def test_a_link_that_is_made_after_the_check_is_not_followed(
         (root / name).write_text("a: 1\n")
     really_open = os.open
 
-    def late(path: Path, flags: int) -> int:
+    def late(path: Path, flags: int, *given: Any, **more: Any) -> int:  # others open files, too
         if Path(path) == root / name:
             (root / name).unlink()
             (root / name).symlink_to(tmp_path / "home" / "secret")
-        return really_open(path, flags)
+        return really_open(path, flags, *given, **more)
 
     monkeypatch.setattr("ci.model.regular_file.os.open", late)
     with pytest.raises(InputError, match="leads out of"):
