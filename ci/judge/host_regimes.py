@@ -19,6 +19,9 @@ MOST_ASKED = 1 << 22
 """Elements of the inputs up to which regimes are looked for, where no case of the workload has
 more."""
 
+LARGEST = 1 << 22
+"""Elements of a case of a regime that no smaller one has, if those of the workload are smaller."""
+
 RUNGS = 3
 """Cases of one regime that are tried, until the unmodified operator passes one."""
 
@@ -99,11 +102,11 @@ def cover(regimes: Regimes, trier: Trier, large_seconds: float) -> Covered:
     """Take a case of each regime, the cheapest that the unmodified operator passes.
 
     Cases larger than `trier.most` are launched for `large_seconds` in all, and none that is larger
-    than the workload's own.
+    than the workload's own and than `LARGEST`.
     """
     found, left = Covered(), large_seconds
     own = {case.name for case in trier.workload.cases}
-    most = max([trier.most, *map(elements, trier.workload.cases)])
+    most = max([trier.most, LARGEST, *map(elements, trier.workload.cases)])
     for regime, cases in sorted(regimes.items(), key=lambda one: elements(one[1][0])):
         if trier.late() or len(found.tried) >= trier.most_regimes:
             break

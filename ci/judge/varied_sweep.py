@@ -130,6 +130,7 @@ def sweep(standard: Standard, files: dict[str, str], tier: Tier) -> Sweep:
     """The cases of a tier that the unmodified operator passes: of each regime, then families in
     turns."""
     found, seen, work = Sweep(), set[str](), 0.0
+    costly: list[tuple[str, WorkloadCase]] = []
     most = min(tier.most_cases, standard.settings.varied_cases)
     if most == 0:
         return found
@@ -156,17 +157,10 @@ def sweep(standard: Standard, files: dict[str, str], tier: Tier) -> Sweep:
                 elif not large:
                     work += _work(before)
                 break
-            turned_down = found.turn_down(family.name)
             if judge.is_costly(case, most_elements):
-                turned_down.too_costly(judge.seconds(case))
+                costly.append((family.name, case))
                 continue
-            defect = judge.defect(case)
-            turned_down.decline(defect)
-            if defect:
-                found.defects.setdefault(family.name, defect)
-                found.wrong.append((family.name, case, defect))
-            else:
-                found.odd.append((family.name, case))
+            _decline(found, family.name, case, judge.defect(case))
         # What the candidate's own numbers take is no other family's.
         count = len(found.cases) - _own(found.counts)
         spent = work > tier.all_work * (1 if count >= LEAST_VARIED else 2)
@@ -175,11 +169,46 @@ def sweep(standard: Standard, files: dict[str, str], tier: Tier) -> Sweep:
         if count >= most or spent or declined > MOST_REFUSED or tier.late():
             break
     if judge.least_costly is not None and len(found.cases) < most:
-        found.turn_down("other dimension").too_costly(judge.seconds(judge.least_costly))
+        costly.append(("other dimension", judge.least_costly))
+    _take_costly(found, judge, tier, costly, work, seen)
     found.longer = tuple(
         cases for cases in known.probed.values() if not any(map(judge.is_costly, cases))
     )
     return found
+
+
+def _take_costly(
+    found: Sweep,
+    judge: Taker,
+    tier: Tier,
+    costly: list[tuple[str, WorkloadCase]],
+    work: float,
+    seen: set[str],
+) -> None:
+    """Try the cheapest of the costly cases where there are too few others, as far as the work of
+    all cases goes."""
+    for kind, case in sorted(costly, key=lambda one: elements(one[1])):
+        if _identity(case) in seen:
+            continue
+        seen.add(_identity(case))
+        work += judge.seconds(case) * WORK_A_SECOND
+        enough = len(found.cases) - _own(found.counts) >= LEAST_VARIED or not tier.regime_seconds
+        if enough or work > 2 * tier.all_work or elements(case) > MOST_DRIVEN or tier.late():
+            found.turn_down(kind).too_costly(judge.seconds(case))
+        elif judge.takes(case, MOST_DRIVEN):
+            found.cases.append((kind, judge.launched(case)))
+        else:
+            _decline(found, kind, case, judge.defect(case))
+
+
+def _decline(found: Sweep, kind: str, case: WorkloadCase, defect: str) -> None:
+    """Note a case that the unmodified operator does not take, or that has a `defect` there."""
+    found.turn_down(kind).decline(defect)
+    if defect:
+        found.defects.setdefault(kind, defect)
+        found.wrong.append((kind, case, defect))
+    else:
+        found.odd.append((kind, case))
 
 
 def known_of(standard: Standard, taker: Taker, numbers: tuple[float, ...] = ()) -> Known:
@@ -250,6 +279,10 @@ class Taker:
             return False
         found = baseline.at(case, self.seed)
         return new_warning(found.warnings, self._warned) is None
+
+    def launched(self, case: WorkloadCase) -> Launched:
+        """The unmodified operator's launch of a case that it takes."""
+        return self._standard.baseline.at(case, self.seed)
 
     def is_costly(self, case: WorkloadCase, most: float | None = None) -> bool:
         """Whether it has more elements than `most`, `self.most` by default."""

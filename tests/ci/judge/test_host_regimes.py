@@ -79,9 +79,11 @@ def test_the_launches_of_the_workload_count_for_its_own_regimes() -> None:
     assert covered.tried == {regime(1): case(4000)} and not covered.costly
 
 
-def test_what_is_larger_than_the_workload_is_too_costly_whatever_time_is_left() -> None:
-    covered = cover({regime(1): [case(8000)]}, Trier(), large_seconds=1e9)
-    assert covered.costly == {regime(1): 8.0}
+def test_what_is_larger_than_the_workload_is_tried_up_to_a_size_while_time_is_left() -> None:
+    found: Regimes = {regime(1): [case(8000)], regime(2): [case(8_000_000)]}
+    covered = cover(found, Trier(), large_seconds=1e9)
+    assert covered.tried == {regime(1): case(8000)}
+    assert covered.costly == {regime(2): 8000.0}
 
 
 @pytest.mark.long
