@@ -95,7 +95,7 @@ def launch_template(
                 values=tuple(sorted({value, *counts})) if number.blocks else (),
                 written=value,
                 decides="block_dim" if number.blocks else "partition",
-                why="The program that launches the kernel decides it.",
+                why="The program that launches the kernel sets it: change it there, too.",
             )
         )
         moved += len(str(value)) - (number.end - number.start)
