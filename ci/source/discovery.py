@@ -29,6 +29,7 @@ from ci.source.declared import (
 from ci.source.definition import find_definitions, tiling_functions
 from ci.source.host_units import neighbour_sources, own_sources
 from ci.source.launched.load import is_launched, launched_folders, launched_operator
+from ci.source.launched.places import SUFFIXES
 from ci.source.placed import (
     entries_of,
     is_unit,
@@ -157,9 +158,13 @@ def _of_source(path: Path, top: Path | None) -> tuple[Path, str]:
     left = [] if outer is None else without_kernel(outer)
     if outer and (mine := [one for one in left if outer / one.definition == real]):
         raise InputError(no_kernel(mine).lstrip())
-    raise InputError(
-        f"{path} is a file; give the operator's folder, the one with op_host and op_kernel."
-    )
+    said = f"{path} is a file; give the operator's folder, the one with op_host and op_kernel."
+    if path.suffix in (*layout.SOURCES, *SUFFIXES) and "__global__" in text_of(path, outer):
+        said += (
+            " A kernel that a program launches itself has a workload in a folder of its own;"
+            f" begin it with: ascendopt workload frame {path} --out FOLDER"
+        )
+    raise InputError(said)
 
 
 def operator_places(top: Path) -> list[Path]:

@@ -334,3 +334,12 @@ def test_a_kernel_outside_of_the_repository_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "inner" / "csrc" / "scale.asc").symlink_to(tmp_path / "csrc" / "scale.asc")
     with pytest.raises(InputError, match="leads out of"):
         load_operator(folder)
+
+
+def test_a_launched_kernels_source_leads_to_its_frame(tmp_path: Path) -> None:
+    repository(tmp_path, VALUES)
+    with pytest.raises(InputError, match=r"workload frame .*scale\.asc --out FOLDER"):
+        load_operator(tmp_path / "csrc" / "scale.asc")
+    with pytest.raises(InputError) as problem:
+        load_operator(tmp_path / "csrc" / "parts" / "plan.h")
+    assert "workload frame" not in str(problem.value)
