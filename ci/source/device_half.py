@@ -17,6 +17,7 @@ _SIDE = re.compile(
 )
 """No subscript, and no capture of a lambda."""
 _FOR_DEVICE = re.compile(r"__aicore__|__global__|\[\s*(?:host\s*,\s*)?aicore\b|\bconstexpr\b")
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[^\n]*", re.MULTILINE)
 _AROUND = ("linkage_specification", "template_declaration")
 """What a single definition may be wrapped in."""
 
@@ -47,7 +48,7 @@ def device_half(text: str) -> str:
         kept = code
         for one in left:
             kept = _blank(kept, one.span)
-        named = identifiers(kept)
+        named = identifiers(_INCLUDE.sub("", kept))
         called = [one for one in left if one.name in named]
         if not called:
             break
