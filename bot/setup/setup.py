@@ -6,7 +6,7 @@ No forge is asked: the checkout, its remote and its commits tell everything.
 from __future__ import annotations
 
 import difflib
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from pydantic import Field
@@ -25,7 +25,7 @@ from bot.setup.workloads import OnRow, derived_files
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from ci.model.regular_file import file_text
-from ci.session.reading import Reading, reading
+from ci.session.reading import Reading, no_operator, reading
 
 COMMITS: Final = 5
 """Last commits whose changes are simulated."""
@@ -100,10 +100,7 @@ def look(
     commit = Commit(git, head)
     operators = tuple(sorted(commit.operators))
     if not operators:
-        raise InputError(
-            f"{top} has no operator: no folder of its last commit holds op_host and op_kernel, or"
-            " an op definition and a kernel of its name."
-        )
+        raise InputError(no_operator(top))
     settings = settings_of(options.forge, top, options.remote)
     branch = options.branch or default_branch(git, options.remote)
     source = _source(options.source, top, settings.forge)
@@ -119,6 +116,8 @@ def look(
     repository = settings.repository if settings.forge != "local" else top.name
     read = reading(top)
     covered = [f for f in read.ours if config.covers(f)]
+    passed_over = tuple(f for f in covered if f not in commit.operators)
+    several = {PurePosixPath(one).parent.as_posix() for one in passed_over}
     count = min(COMMITS, int(git.run("rev-list", "--count", "--first-parent", head)) - 1)
     return Setup(
         forge=settings.forge,
@@ -129,12 +128,17 @@ def look(
         without_workload=without,
         reading=read,
         watched=tuple(f for f in covered if f in commit.operators),
-        passed_over=tuple(f for f in covered if f not in commit.operators),
+        passed_over=passed_over,
         per_event=config.limits.operators_per_event,
         files=files,
         left=left_to_do(settings.forge, repository, branch, source, files, without, config),
         commits=count,
-        decisions=tuple(simulated(git, head, f"{head}~{count}", head, config)),
+        decisions=tuple(
+            one.model_copy(update={"decision": "passed over, as it holds several operators"})
+            if one.operator in several
+            else one
+            for one in simulated(git, head, f"{head}~{count}", head, config)
+        ),
     )
 
 

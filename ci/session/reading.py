@@ -24,6 +24,18 @@ class Reading(Frozen):
     )
 
 
+def no_operator(repository: Path) -> str:
+    """What the owner of a checkout without operators in its last commit can do."""
+    from ci.source.discovery import operator_places
+    from ci.source.seen_kernels import no_operator
+
+    top = repository.resolve()
+    if places := operator_places(top):
+        first = places[0].relative_to(top).as_posix()
+        return f"{top} has operators, such as {first}, but none in its last commit: commit them."
+    return no_operator(top)
+
+
 def reading(repository: Path) -> Reading:
     """Read each operator's definition, sources and build; nothing is compiled or run."""
     from ci.source.discovery import for_chip, load_operator, operator_places

@@ -13,6 +13,7 @@ from pathlib import Path
 from ci.model import layout
 from ci.model.regular_file import file_text
 from ci.source.build.chips import ChipFolders
+from ci.source.include_lookup import files_named
 
 # Host files that call the runtime (aclnn interface) rather than tile or declare the operator. One
 # that executes an operator by another way (fallback) names the context of that.
@@ -111,9 +112,9 @@ def neighbour_sources(
         plain = place.is_relative_to(root) and layout.side(name) != layout.HOST
         if plain and any(path.endswith("/" + name) for path in host):
             return
-        for folder in (place.parent, *folders):
-            path = (folder / name).resolve()
-            if path.is_file() and path.is_relative_to(top) and not path.is_relative_to(root):
+        for met in files_named(name, (place.parent, *folders)):
+            path = met.resolve()
+            if path.is_relative_to(top) and not path.is_relative_to(root):
                 if path.suffix not in layout.HEADERS:
                     return
                 units = _implementing(path, folders)
@@ -131,8 +132,9 @@ def neighbour_sources(
 def _opens_library(unit: Path, text: str, folders: tuple[Path, ...]) -> bool:
     """Whether a source looks its functions up in a library of the toolkit's, for hosts that are
     built apart from it. Ours are linked with what stands for the toolkit."""
-    places = [folder / name for name in layout.included(text) for folder in (unit.parent, *folders)]
-    return any("<dlfcn.h>" in one for one in (text, *(_text(p) for p in places if p.is_file())))
+    around = (unit.parent, *folders)
+    places = (path for name in layout.included(text) for path in files_named(name, around))
+    return "<dlfcn.h>" in text or any("<dlfcn.h>" in _text(path) for path in places)
 
 
 def _implementing(header: Path, folders: tuple[Path, ...]) -> list[Path]:

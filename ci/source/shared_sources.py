@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from ci.model import layout
 from ci.model.regular_file import file_text
 from ci.source.definition import tiling_functions
+from ci.source.include_lookup import file_named
 from ci.source.readable_files import within
 
 _MOVES = re.compile(r"\b(?:TPipe|TQue|TBuf|DataCopy\w*)\b")
@@ -89,12 +90,12 @@ def _leading_to(
 
 def _found(place: Path, spelled: str, folders: tuple[Path, ...]) -> Iterator[tuple[Path, str]]:
     """What an include means, if it is in one of the shared folders."""
-    for folder in (place.parent, *folders):
-        path = Path(os.path.normpath(folder / spelled))
-        if path.suffix in layout.SOURCES and path.is_file():
-            if any(path.is_relative_to(f) for f in folders):
-                yield path, _text(path)
-            return
+    if PurePosixPath(spelled).suffix not in layout.SOURCES:
+        return
+    met = file_named(spelled, (place.parent, *folders))
+    path = None if met is None else Path(os.path.normpath(met))
+    if path is not None and path.is_file() and not {*path.parents}.isdisjoint(folders):
+        yield path, _text(path)
 
 
 def _text(path: Path) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from ci.model import layout
 from ci.model.errors import InputError
 from ci.model.regular_file import file_bytes, file_text
+from ci.source.include_lookup import file_named
 from ci.source.placed import entries_of, sources_apart
 from ci.source.readable_files import borrowed
 
@@ -75,7 +76,7 @@ def shared_text(host: Mapping[str, str], folders: Iterable[Path]) -> str:
         if own or not spelled.endswith(".h"):
             yield from [(spelled, own)] if own else []
             return
-        path = next((f / spelled for f in folders if (f / spelled).is_file()), None)
+        path = file_named(spelled, folders)
         if path is not None:
             yield spelled, file_text(path)
 

@@ -7,7 +7,7 @@ what they know of it from here.
 from __future__ import annotations
 
 import tomllib
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from pydantic import Field, ValidationError
@@ -80,6 +80,7 @@ class Architecture(Frozen):
         }
 
 
+@cache
 def architectures() -> tuple[Architecture, ...]:
     """Every architecture that has a file, by name.
 

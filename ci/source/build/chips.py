@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import PurePosixPath
 
 from ci.model.layout import HOST, KERNEL
@@ -125,14 +125,17 @@ def is_chip(word: str, known: Collection[str]) -> bool:
     """Whether a word of a build means a chip: one of those `known`, or a number of our chip's
     series."""
     small = word.lower()
-    return small in known or any(re.fullmatch(rf"{one}\d\w*", small) for one in _series())
+    return small in known or _numbers().fullmatch(small) is not None
 
 
-def _series() -> set[str]:
-    """What our chips' words begin with, ahead of the number."""
-    return {re.split(r"\d", word, maxsplit=1)[0] for word in _our_words()}
+@cache
+def _numbers() -> re.Pattern[str]:
+    """The numbers of our chips' series."""
+    series = {re.split(r"\d", word, maxsplit=1)[0] for word in _our_words()}
+    return re.compile(rf"(?:{'|'.join(sorted(series))})\d\w*")
 
 
+@cache
 def _our_words() -> frozenset[str]:
     return frozenset(one.definition_word for one in architectures())
 

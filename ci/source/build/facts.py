@@ -109,7 +109,8 @@ def build_facts(
     """What holds for the operator in words, with who says so; `by_tree` are folders that only the
     repository's tree explains, and an include that asks for each."""
     top = build.tree.top
-    folders = {p: by for p, by in build.said_by.items() if p in build.include_folders}
+    included = frozenset(build.include_folders)
+    folders = {p: by for p, by in build.said_by.items() if p in included}
     folders |= {p: f"the repository's tree, for {spelled}" for p, spelled in by_tree.items()}
     word = {True: "on", False: "off", None: "open"}[compiled.sync.on]
     return (

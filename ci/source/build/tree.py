@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from ci.model import layout
 from ci.model.regular_file import file_text
 from ci.source.build.evaluation import Tree, operator_roots
+from ci.source.include_lookup import file_named
 
 _MOST = 400
 """Files of a closure that are looked at."""
@@ -88,7 +89,7 @@ def folders_of_tree(
     while waiting and len(seen) < _MOST:
         place, text = waiting.pop(0)
         for spelled in layout.included(text):
-            file = _met(spelled, (place.parent, *own, *known, *_TOOLKIT, *found))
+            file = file_named(spelled, (place.parent, *own, *known, *_TOOLKIT, *found))
             if file is None and place.is_relative_to(tree.top):
                 inside = PurePosixPath(place.relative_to(tree.top).as_posix())
                 folder = index.folder(spelled, inside)
@@ -102,7 +103,3 @@ def folders_of_tree(
                 if not file.is_relative_to(root) and file.is_relative_to(tree.top):
                     waiting.append((file, file_text(file)))
     return found
-
-
-def _met(spelled: str, folders: Iterable[Path]) -> Path | None:
-    return next((f / spelled for f in folders if (f / spelled).is_file()), None)

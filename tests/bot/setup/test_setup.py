@@ -238,12 +238,17 @@ def test_a_source_that_only_this_machine_has_is_not_told(
 def test_a_checkout_without_operators_is_said_to_have_none(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    written(tmp_path, {"README.md": "x\n"})
+    kernel = 'extern "C" __global__ __aicore__ void alone(GM_ADDR x) {}\n'
+    written(tmp_path, {"README.md": "x\n", "alone.cpp": kernel})
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", "-A")
     git(tmp_path, "commit", "-q", "-m", "x")
     assert run(["init", str(tmp_path)]) == 2
-    assert "op_host and op_kernel" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "op_host and op_kernel" in said and "alone in alone.cpp" in said
+    shutil.copytree(BIAS_ADD, tmp_path / "math" / "bias_add")
+    assert run(["init", str(tmp_path)]) == 2
+    assert "has operators, such as math/bias_add, but none in its last" in capsys.readouterr().err
 
 
 # The default branch
@@ -349,8 +354,12 @@ def test_operators_that_share_a_folder_are_said_to_be_passed_over(
 ) -> None:
     (pair(tmp_path).parents[1] / ".git").rmdir()
     committed(tmp_path)
+    kernel = tmp_path / "math/scale_shift/op_kernel/scale_shift.cpp"
+    kernel.write_text(kernel.read_text() + "\n")
+    git(tmp_path, "commit", "-q", "-a", "-m", "Change a kernel")
     assert run(["init", str(tmp_path), "--branch", "master", "--dry-run"]) == 0
     said = capsys.readouterr().out
+    assert "math/scale_shift: passed over, as it holds several operators" in said
     assert "2 can be read" in said and "The bot optimizes 0 when they change." in said
     assert "2 share a folder with others" in said
     assert "`ascendopt optimize math/scale_shift/scale_shift` does." in said
