@@ -22,11 +22,16 @@ def doubtful(standard: Standard, family: str, case: WorkloadCase) -> bool:
     are empty, hold integers of another range, or may ask for other outputs than the case has."""
     if not family or standard.workload.golden:
         return False
-    if family == Empty.name or lengths_part(standard.workload.cases, case):
+    if unlike(standard.workload.cases, family, case):
         return True
-    if family == Ranges.name and any(_whole(one) for one in _inputs(case)):
-        return True  # what points along another tensor points beyond it
     return family in DECIDING and as_inferred(standard, case) is None
+
+
+def unlike(own: Sequence[WorkloadCase], family: str, case: WorkloadCase) -> bool:
+    """Whether the inputs of a case differ from those of the `own` cases in what may be required."""
+    if family == Ranges.name:  # an integer that points along another tensor points beyond it
+        return any(_whole(one) for one in _inputs(case))
+    return family == Empty.name or lengths_part(own, case)
 
 
 def lengths_part(own: Sequence[WorkloadCase], case: WorkloadCase) -> bool:
