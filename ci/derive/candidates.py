@@ -119,7 +119,8 @@ def _is_whole(dtype: str) -> bool:
 
 
 def other_attributes(operator: Operator, case: WorkloadCase) -> Iterator[WorkloadCase]:
-    """The case with another value of one attribute: what a sketch leaves out or has in words."""
+    """The case with other lists of one length, then with another value of one attribute: what a
+    sketch leaves out or has in words."""
     words = [w for s in operator.host_sources for w in _WORD.findall(operator.read(s))]
     rank = max((len(t.shape) for t in case.inputs if isinstance(t, TensorCase)), default=1)
     first = next((t.shape for t in case.inputs if isinstance(t, TensorCase) and t.present), (1,))
@@ -132,6 +133,16 @@ def other_attributes(operator: Operator, case: WorkloadCase) -> Iterator[Workloa
         "list_float": [(1.0,) * n for n in (1, 2, 3, 4)],
         "list_bool": [(v,) * n for v in (True, False) for n in (1, 2, 3)],
     }
+    ones: dict[str, tuple[int | float | bool, ...]] = {
+        "list_int": (1,),
+        "list_float": (1.0,),
+        "list_bool": (True,),
+    }
+    lists = {spec.name: ones[spec.type] for spec in operator.attrs if spec.type in ones}
+    if len(lists) > 1:  # each of them too short ends the host side
+        for length in dict.fromkeys((2, 3, 4, rank)):
+            longer = {name: one * length for name, one in lists.items()}
+            yield case.model_copy(update={"attrs": {**case.attrs, **longer}})
     for spec in operator.attrs:
         for value in dict.fromkeys(others[spec.type]):
             if value != case.attrs.get(spec.name, spec.default):

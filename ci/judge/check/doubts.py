@@ -9,7 +9,8 @@ from ci.judge.check.host_state import as_inferred
 from ci.judge.gate_subject import Standard
 from ci.judge.varied.base import input_count, tensors
 from ci.judge.varied.lengths import Empty
-from ci.judge.varied.values import Attributes, GivenValues
+from ci.judge.varied.values import Attributes, GivenValues, Ranges
+from ci.model.dtypes import BY_NAME
 from ci.model.workload import TensorCase, WorkloadCase
 
 DECIDING = (Attributes.name, GivenValues.name)
@@ -18,12 +19,19 @@ DECIDING = (Attributes.name, GivenValues.name)
 
 def doubtful(standard: Standard, family: str, case: WorkloadCase) -> bool:
     """Whether nothing says that the operator takes a case, as its inputs no longer fit together,
-    are empty, or may ask for other outputs than the case has."""
+    are empty, hold integers of another range, or may ask for other outputs than the case has."""
     if not family or standard.workload.golden:
         return False
-    if family == Empty.name or lengths_part(standard.workload.cases, case):
+    if unlike(standard.workload.cases, family, case):
         return True
     return family in DECIDING and as_inferred(standard, case) is None
+
+
+def unlike(own: Sequence[WorkloadCase], family: str, case: WorkloadCase) -> bool:
+    """Whether the inputs of a case differ from those of the `own` cases in what may be required."""
+    if family == Ranges.name:  # an integer that points along another tensor points beyond it
+        return any(_whole(one) for one in _inputs(case))
+    return family == Empty.name or lengths_part(own, case)
 
 
 def lengths_part(own: Sequence[WorkloadCase], case: WorkloadCase) -> bool:
@@ -39,6 +47,11 @@ def lengths_part(own: Sequence[WorkloadCase], case: WorkloadCase) -> bool:
         if alike and inputs[a].values is None and inputs[b].values is None
         for d in range(1, min(ranks[a], ranks[b]) + 1)
     )
+
+
+def _whole(one: TensorCase) -> bool:
+    dtype = BY_NAME[one.dtype]
+    return not (dtype.is_float or dtype.is_complex)
 
 
 def _ranks(inputs: Sequence[TensorCase]) -> list[int]:

@@ -10,6 +10,7 @@ from ci.derive.candidates import (
     generic_case,
     other_attributes,
 )
+from ci.model.operator import AttrSpec
 from ci.model.workload import TensorCase
 from ci.source.discovery import load_operator
 from tests.ci.small_operator import DEFINITION, TILING, write_operator
@@ -114,6 +115,14 @@ def test_attributes_that_a_sketch_cannot_know_take_other_values_one_at_a_time(
     assert {"scale": 0.5} in others
     assert {"scale": 1.0, "axes": (2, 2)} in others
     assert {"scale": 1.0} not in others
+
+
+def test_lists_grow_together(tmp_path: Path) -> None:
+    operator = load_operator(write_operator(tmp_path))
+    pads = AttrSpec(name="pads", type="list_float", required=False)
+    both = operator.model_copy(update={"attrs": (*operator.attrs, pads)})
+    others = [other.attrs for other in other_attributes(both, generic_case(operator))]
+    assert {"scale": 1.0, "axes": (1, 1, 1), "pads": (1.0, 1.0, 1.0)} in others
 
 
 def test_a_test_s_cases_come_with_the_outputs_that_it_names_too(tmp_path: Path) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from ci.judge.check.doubts import lengths_part
+from ci.judge.check.doubts import lengths_part, unlike
 from ci.model.workload import TensorCase, WorkloadCase
 
 
-def case_of(*shapes: tuple[int, ...]) -> WorkloadCase:
-    inputs = tuple(TensorCase(shape=shape, dtype="float32") for shape in shapes)
+def case_of(*shapes: tuple[int, ...], dtype: str = "float32") -> WorkloadCase:
+    inputs = tuple(TensorCase(shape=shape, dtype=dtype) for shape in shapes)
     return WorkloadCase(name="x".join(map(str, shapes)), inputs=inputs)
 
 
@@ -27,3 +27,19 @@ def test_inputs_part_where_they_differ_in_what_is_equal_in_every_own_case(
     own: list[tuple[tuple[int, ...], ...]], varied: tuple[tuple[int, ...], ...], part: bool
 ) -> None:
     assert lengths_part([case_of(*shapes) for shapes in own], case_of(*varied)) is part
+
+
+@pytest.mark.parametrize(
+    ("family", "dtype", "doubted"),
+    [
+        ("range", "int32", True),
+        ("range", "float32", False),
+        ("magnitude", "int32", False),
+        ("empty input", "float32", True),
+    ],
+)
+def test_integers_of_other_ranges_and_empty_inputs_are_unlike_the_own_cases(
+    family: str, dtype: str, doubted: bool
+) -> None:
+    case = case_of((8,), dtype=dtype)
+    assert unlike([case], family, case) is doubted

@@ -94,6 +94,9 @@ def test_inference_that_contradicts_and_shapes_that_end_the_host_side_are_named(
     assert tiling.more  # other multiples of 2048 end there, too
     assert inferring.place.source == line_with(folder, "third = 4096")
     assert "3072" in inferring.place.case
+    workload = folder / "workload.yaml"
+    workload.write_text(workload.read_text().replace("seeds:", "initial: {y: 0}\nseeds:"))
+    assert found(checked(folder), "inference") == []  # nothing says that y has no more elements
 
 
 def test_a_tiling_that_remembers_calls_is_named(tmp_path: Path) -> None:
