@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 
 from ci.judge.base import Judge
 from ci.judge.gates import admission
+from ci.judge.gates.room import RoomGate
 from ci.model.budget import Budget
 from ci.model.comparison import MINIMUM_EFFECT, STEP_EFFECT, compare
 from ci.model.ensemble import CONDITIONS, is_joint
@@ -132,7 +133,7 @@ class Run:
         The run reserves the evaluations that dropping weak steps needs; only `dropping=True` may
         use them. A candidate that gains by `least` on its parent must also be admitted by the
         judge. A candidate equal to an earlier one, in its texts or after compilation, gets the
-        result of the earlier one and costs nothing.
+        result of the earlier one and costs nothing; nor does one whose buffers do not fit.
         """
         recorded = self._take_recorded(candidate)
         earlier, program = self._by_hash.get(candidate.hash), ""
@@ -148,6 +149,8 @@ class Run:
         if recorded is not None:
             return self._keep(recorded, False)
         trial = self.evaluator.evaluate(candidate, number)
+        if _had_no_room(trial):
+            self.budget.release()
         trial = trial.model_copy(update={"cached": False, "program": program})
         trial = self._over_states(trial, least)
         if self.gained(trial, least):
@@ -428,9 +431,15 @@ class Run:
 
 
 def was_paid(trial: Trial) -> bool:
-    """Whether an evaluation was spent: not on an equal candidate, nor on a refused one."""
+    """Whether an evaluation was spent: not on an equal candidate, nor on one that broke a rule of
+    its stage or that there was no room for."""
     refused = trial.refusal is not None and trial.refusal.gate == _STEP
-    return not trial.cached and not refused
+    return not trial.cached and not refused and not _had_no_room(trial)
+
+
+def _had_no_room(trial: Trial) -> bool:
+    """Whether the buffers exceeded the core, which its launch showed before it did any work."""
+    return trial.refusal is not None and trial.refusal.gate == RoomGate.name
 
 
 def measured(trial: Trial) -> Measurement:

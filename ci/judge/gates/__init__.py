@@ -22,6 +22,7 @@ from ci.judge.gates.link import LinkGate
 from ci.judge.gates.more_seeds import MoreSeedsGate
 from ci.judge.gates.other_shapes import OtherShapesGate
 from ci.judge.gates.plausible import PlausibleGate
+from ci.judge.gates.room import RoomGate
 from ci.judge.gates.run import RunGate
 from ci.judge.gates.siblings import NearSiblingsGate, SiblingsGate
 from ci.judge.gates.steady import SteadyGate
@@ -33,6 +34,7 @@ GATES: tuple[Gate, ...] = (
     GuardGate(),
     BuildGate(),
     LinkGate(),
+    RoomGate(),
     RunGate(),
     VerifyGate(),
     AccuracyGate(),

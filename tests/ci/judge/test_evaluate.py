@@ -75,7 +75,7 @@ def refused(trial: Trial, gate: str, outcome: Outcome, candidate: Candidate, par
 
 def test_the_unmodified_operator_is_ok_and_measured(baseline: Trial) -> None:
     assert baseline.outcome is Outcome.OK, baseline.refusal
-    asked = ("guard", "build", "link", "run", "verify", "accuracy", "plausible")
+    asked = ("guard", "build", "link", "room", "run", "verify", "accuracy", "plausible")
     assert baseline.gates == asked
     assert baseline.measurement
     case = baseline.measurement.cases[0]

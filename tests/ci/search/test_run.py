@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from ci.judge.gates.room import RoomGate
 from ci.model.budget import Budget
 from ci.model.notice import Notice
 from ci.model.operator import Operator
-from ci.model.trial import Candidate, Trial
+from ci.model.trial import Candidate, Outcome, Refusal, Trial
 from ci.search.base import BudgetSpent
 from ci.search.run import Run
 from ci.system.trial_store import TRIALS_FILE, TrialStore
@@ -107,6 +108,32 @@ def test_a_refused_candidate_is_not_paid_for_by_a_resumed_run_either(
     resumed = begin(judge, tmp_path)
     resumed.evaluate(variant(judge.operator, "two"))
     assert resumed.budget.left == 3
+
+
+class Cramped(ModelEvaluator):
+    """Its core has no room for anything but the original."""
+
+    def evaluate(self, candidate: Candidate, number: int, *, profile: bool = False) -> Trial:
+        trial = super().evaluate(candidate, number, profile=profile)
+        if not candidate.files:
+            return trial
+        refusal = Refusal(gate=RoomGate.name, sentence="A buffer does not fit.")
+        failed = {"outcome": Outcome.MEMORY_ERROR, "refusal": refusal, "measurement": None}
+        return trial.model_copy(update=failed)
+
+
+def test_what_there_is_no_room_for_costs_no_evaluation_also_when_resumed(
+    judge: ModelEvaluator, tmp_path: Path
+) -> None:
+    cramped = Cramped(judge.operator)
+    run = begin(cramped, tmp_path)
+    left = run.budget.left
+    failed = run.evaluate(variant(judge.operator, "one"))
+    assert failed.outcome is Outcome.MEMORY_ERROR
+    assert run.budget.left == left
+    resumed = begin(cramped, tmp_path)
+    assert resumed.evaluate(variant(judge.operator, "one")) == failed
+    assert resumed.budget.left == left
 
 
 def test_what_was_made_once_is_recalled_by_a_resumed_run(

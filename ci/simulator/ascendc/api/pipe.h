@@ -100,9 +100,11 @@ public:
     __aicore__ TEventID FetchEventID(HardEvent event) {
         const int id = __builtin_ctz(~uint32_t(occupied_[int(event)]));
         if (id >= MAX_EVENT_ID) {
-            dav_fail(
+            constexpr const char* SAID =
                 "All 8 event ids between two pipes are in use: too many queue buffers wait "
-                "for the same pair of pipes, or an id was never released.");
+                "for the same pair of pipes, or an id was never released.";
+            dav_limit(SAID, "event_ids");
+            dav_fail(SAID);
         }
 #ifdef DAV_CHECKED
         handed_[int(event)] |= uint8_t(1U << id);
