@@ -23,6 +23,13 @@ from rules.load import Motif
 NO_DIFFERENCE = 0.002
 """A rewrite that moves the time by less than 0.2 % is not tried again at fewer places."""
 
+INDIFFERENT = 3
+"""Places at which a motif made no difference, each alone, for its other places to be left alone."""
+
+LOST = 0.9
+"""A rewrite that makes a program take a tenth longer is not tried again from another parent: what
+parents add to it is a few percent."""
+
 
 def rank_motifs(
     motifs: Iterable[Motif],
@@ -61,11 +68,14 @@ def promising(
 
     At all places of a file at once, then at halves of them, down to single ones. Left out:
     functions that the workload never runs, what cannot matter by the profile, some of the places at
-    which a rewrite ran and hardly helped, the very edit that failed elsewhere in this run, and what
-    made no difference from an earlier best. What harmed from an earlier best comes last.
+    which a rewrite ran and hardly helped, the very edit that failed elsewhere in this run, what
+    made no difference from an earlier best or cost a tenth there, and motifs that made none at
+    `INDIFFERENT` places. What harmed less from an earlier best comes last.
     """
     effects = _effects(step)
     vain = {places for places, effect in effects.items() if effect < 1}
+    lost = {places for places, effect in effects.items() if 0 < effect < LOST}
+    indifferent = _indifferent(step)
     useless = {places for places, effect in effects.items() if 0 < effect < 1 + STEP_EFFECT}
     useless |= _unfit(step)
     failed = _failed_edits(step)
@@ -73,9 +83,13 @@ def promising(
     seen = {t.candidate.hash: t for t in step.history}
     hot = _hot_lines(step.best)
     for motif in motifs:
+        if motif.id in indifferent:
+            continue
         for one in applications(motif, motif.forward, texts, halves):
             places = frozenset(one.sites)
-            if any(places < more for more in useless) or not _runs(one, hot, texts):
+            if places in lost or any(places < more for more in useless):
+                continue
+            if not _runs(one, hot, texts):
                 continue
             candidate = applied(step, "kernel", one)
             earlier = seen.get(candidate.hash)
@@ -114,6 +128,22 @@ def _effects(step: Step) -> dict[frozenset[Site], float]:
         for t in step.history
         if t.candidate.sites
     }
+
+
+def _indifferent(step: Step) -> set[str]:
+    """Motifs that made no difference at several places, and none elsewhere."""
+    found = dict[str, set[frozenset[Site]]]()
+    acted = set[str]()
+    for trial in step.history:
+        motifs, places = trial.candidate.motif_ids, frozenset(trial.candidate.sites)
+        effect = _effect(trial, step.history)
+        if len(motifs) != 1 or not places or not effect:
+            continue
+        if abs(effect - 1) < NO_DIFFERENCE:
+            found.setdefault(motifs[0], set()).add(places)
+        else:
+            acted.add(motifs[0])
+    return {m for m, places in found.items() if len(places) >= INDIFFERENT and m not in acted}
 
 
 def _failed_edits(step: Step) -> set[tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]]:

@@ -165,6 +165,50 @@ def test_what_made_no_difference_is_not_tried_again_under_another_title(
     assert renamed.rewrite(Step(operator, best, history, 0), NOTHING, ()) is None
 
 
+def slower(trial: Trial, factor: float) -> Trial:
+    assert trial.measurement is not None
+    cases = tuple(
+        c.model_copy(update={"median_us": c.median_us * factor}) for c in trial.measurement.cases
+    )
+    measurement = trial.measurement.model_copy(update={"cases": cases})
+    return trial.model_copy(update={"measurement": measurement})
+
+
+@pytest.mark.parametrize(("factor", "again"), [(1.3, False), (1.05, True)])
+def test_what_cost_a_tenth_is_not_tried_again_from_another_parent(
+    operator: Operator, baseline: Trial, factor: float, again: bool
+) -> None:
+    proposer = rules_proposer([m for m in load_motifs() if m.id == "remove-vector-barrier"])
+    first = proposer.rewrite(Step(operator, baseline, [baseline], 0), NOTHING, ())
+    assert first is not None
+    harmed = slower(baseline.model_copy(update={"number": 1, "candidate": first}), factor)
+    later = Candidate(
+        files={KERNEL_FILE: "// moved\n" + operator.read(KERNEL_FILE)}, stage="kernel"
+    )
+    best = baseline.model_copy(update={"number": 2, "candidate": later})
+    history, tried = [baseline, harmed, best], []
+    while found := proposer.rewrite(Step(operator, best, history, 0), NOTHING, ()):
+        tried.append(found.sites)
+        history.append(Trial(number=len(history), candidate=found, outcome=Outcome.COMPILE_ERROR))
+    assert (first.sites in tried) is again
+
+
+@pytest.mark.parametrize(("places", "asked"), [(2, True), (3, False)])
+def test_a_motif_that_made_no_difference_at_three_places_is_left_alone(
+    operator: Operator, baseline: Trial, places: int, asked: bool
+) -> None:
+    proposer = rules_proposer([m for m in load_motifs() if m.id == "remove-vector-barrier"])
+    one = proposer.rewrite(Step(operator, baseline, [baseline], 0), NOTHING, ())
+    assert one is not None
+    history = [baseline]
+    for number in range(1, places + 1):
+        moved = one.sites[0].model_copy(update={"function": f"elsewhere{number}"})
+        tried = one.model_copy(update={"sites": (moved,), "files": {KERNEL_FILE: f"// {number}"}})
+        history.append(baseline.model_copy(update={"number": number, "candidate": tried}))
+    found = proposer.rewrite(Step(operator, baseline, history, 0), NOTHING, ())
+    assert (found is not None) is asked
+
+
 def test_code_that_the_workload_never_runs_is_left_alone(
     operator: Operator, baseline: Trial
 ) -> None:
