@@ -1,7 +1,9 @@
 """The numbers of a host tiling that a parametric step may set, with their ranges.
 
 Found in the text, not configured: where the core count and the UB size are asked for, the
-constants that the tiling uses, and the literals that UB is divided by. What a knob wrote into a
+constants that the tiling uses, and the literals that UB is divided by. Of constants the name says
+which are knobs, but for what shows in their use: a block dim is one whatever it is called, and what
+is compared for equality, or divides a dimension of the request, is none. What a knob wrote into a
 text that was merged since is found again as the same knob.
 """
 
@@ -50,6 +52,8 @@ _UNWANTED = re.compile(
 _BUFFER = re.compile(r"buf(?:fer)?_?num|double_?buf|queue_?depth", re.I)
 _CORES = re.compile(r"core_?num|block_?dim|num_?blocks|used_?core", re.I)
 _KEY_NAME = re.compile(r"key", re.I)
+_BLOCK_DIM = re.compile(r"SetBlockDim\((\w+)\)$")
+_DIMENSION = re.compile(r"[.>]GetDim\(\w+\)$")
 _SUM = re.compile(r"[\w+*():]+")
 _UB_NAME = re.compile(r"ub", re.I)
 
@@ -130,20 +134,22 @@ def _ub_share_knobs(source: Source, path: str, cut: int) -> list[Knob]:
 
 def _constant_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Knob]:
     knobs = []
-    summands = _summands_of_keys(source)
+    blocks = _block_dims(source)
+    none = (_summands_of_keys(source) | _numbering(source)) - blocks
     for node in walk(source.root):
         named = _constant(source, node)
-        if named is None or named[0] in summands:
+        if named is None or named[0] in none:
             continue
         name, value_node, value, suffix = named
-        if not _WANTED.search(name) or _UNWANTED.search(name) or value == 0:
+        wanted = _WANTED.search(name) and not _UNWANTED.search(name)
+        if value == 0 or not (wanted or name in blocks):
             continue
         kind: Kind = "constant"
         values: tuple[int, ...] = ()
         decides: Decides = "partition"
         if _BUFFER.search(name):
             values, decides = (1, 2, 3, 4), "buffer_number"
-        elif _CORES.search(name):
+        elif name in blocks or _CORES.search(name):
             kind, values, decides = "block_constant", caps, "block_dim"
         knobs.append(
             Knob(
@@ -178,6 +184,35 @@ def _summands_of_keys(source: Source) -> frozenset[str]:
             continue
         if keyed and value is not None and _SUM.fullmatch(source.code(value)):
             names |= identifiers(source.code(value))
+    return frozenset(names)
+
+
+def _block_dims(source: Source) -> frozenset[str]:
+    """Names that are the block dim as they are."""
+    calls = (source.code(n) for n in walk(source.root) if n.type == "call_expression")
+    return frozenset(found.group(1) for code in calls if (found := _BLOCK_DIM.search(code)))
+
+
+def _numbering(source: Source) -> frozenset[str]:
+    """Names that something is equal to or not, and that dimensions of the request are divided by.
+
+    Such a number tells things apart, or says what the operator means: the work is not cut by it.
+    """
+    names: set[str] = set()
+    for node in walk(source.root):
+        if node.type == "case_statement" and (value := node.child_by_field_name("value")):
+            names.add(source.code(value))
+        if node.type != "binary_expression":
+            continue
+        operation = node.child_by_field_name("operator")
+        sides = [node.child_by_field_name(side) for side in ("left", "right")]
+        if operation is None or None in sides:
+            continue
+        left, right = (source.code(side) for side in sides if side is not None)
+        if operation.type in ("==", "!="):
+            names |= {left, right}
+        elif operation.type in ("/", "%") and _DIMENSION.search(left):
+            names.add(right)
     return frozenset(names)
 
 

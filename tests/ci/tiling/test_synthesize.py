@@ -301,6 +301,35 @@ def test_numbers_that_a_tiling_key_is_added_up_from_are_no_knobs(tmp_path: Path)
     assert "SPLIT_ROWS" not in values
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        "ubParts = 4 * (context->GetInputShape(0)->GetStorageShape().GetDim(1) / SPLIT_ROWS);",
+        "ubParts = 4 * (total % 2 == SPLIT_ROWS ? 1 : 2);",
+        "ubParts = 4; switch (total) { case SPLIT_ROWS: ubParts = 2; }",
+    ],
+    ids=["a dimension is divided by it", "it is compared for equality", "it is a case"],
+)
+def test_a_number_that_the_work_is_not_cut_by_is_no_knob_whatever_its_name(
+    tmp_path: Path, use: str
+) -> None:
+    given = "const uint32_t BUFFER_NUM = 1;"
+    host = HOST.replace(given, f"{given}\nconst uint32_t SPLIT_ROWS = 2;")
+    host = host.replace("ubParts = 4;", use)
+    values = synthesize(write(tmp_path, host=host), "910B4").values
+    assert "BUFFER_NUM" in values
+    assert "SPLIT_ROWS" not in values
+
+
+def test_what_is_given_as_the_block_dim_is_a_knob_whatever_its_name(tmp_path: Path) -> None:
+    given = "const uint32_t BUFFER_NUM = 1;"
+    host = HOST.replace(given, f"{given}\nconst uint32_t BLOCK_DIM = 8;")
+    host = host.replace("SetBlockDim(coreNum)", "SetBlockDim(BLOCK_DIM)")
+    template = synthesize(write(tmp_path, host=host), "910B4")
+    knob = next(k for k in template.knobs if k.name == "BLOCK_DIM")
+    assert knob.decides == "block_dim"
+
+
 def test_the_memory_for_tiles_is_limited_in_proportion_to_the_work(tmp_path: Path) -> None:
     text = synthesize(write(tmp_path), "910B4").changes({"ubSize.work": 8})[HOST_FILE]
     limited = f"ubSize = std::min<int64_t>(ubSize, {COUNTED} * 8 + 16384);"
