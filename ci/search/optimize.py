@@ -73,9 +73,7 @@ def optimize(
         stopped = ""
         baseline = run.measure_baseline()
         done = _done(baseline)
-        if done:
-            run.note(done)
-        elif baseline.outcome is Outcome.OK:
+        if not done and baseline.outcome is Outcome.OK:
             try:
                 strategy.search(run, steps)
             except BudgetSpent:
