@@ -13,28 +13,31 @@ SHORT = ("ub_request", "event_ids")
 
 
 class RoomGate(Gate):
-    """Names what a kernel asks for in vain, where the launch fails and the original's does not ask.
+    """Names what a kernel asks for in vain, where the original operator does not ask for it.
 
-    That is known before any data are worked on: such a candidate costs no evaluation.
+    The first instructions show it, whether the launch fails of it or not: such a candidate costs
+    no evaluation.
     """
 
     name = "room"
     phase = "launch"
 
     def check(self, subject: Subject) -> TrialFailure | None:
-        """Refuses a failed launch, with the first buffer that there is no room for."""
+        """Refuses a launch with the first buffer that there is no room for."""
         failure = subject.failure
-        if failure is None or failure.outcome is Outcome.RACE:
+        if failure is not None and failure.outcome is Outcome.RACE:
             return None
-        asked = tuple(w for w in failure.warnings if w.kind in SHORT)
+        shown = failure.warnings if failure is not None else subject.launched.warnings
+        asked = tuple(w for w in shown if w.kind in SHORT)
         found = new_warning(asked, _before(subject)) if asked else None
         if found is None:
             return None
-        place = failure.refusal.place.model_copy(
-            update={"file": found.place.file, "line": found.place.line}
-        )
+        place = found.place.model_copy(update={"case": subject.case.name, "seed": subject.seed})
         return self.refuse(
-            failure.outcome, found.text, place=place, evidence=failure.refusal.sentence
+            failure.outcome if failure is not None else Outcome.MEMORY_ERROR,
+            found.text,
+            place=place,
+            evidence=failure.refusal.sentence if failure is not None else found.kind,
         )
 
 

@@ -87,6 +87,8 @@ void read_vector_register(const char*, void*) {}
 
 void check_reach(const void*, const void*, uint64_t, bool, const char*, const void*) {}
 
+void warn(const void*, const char*, const char*, const char*, ...) {}
+
 void fail(Outcome, const void*, const void*, const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);

@@ -4,6 +4,7 @@ import pytest
 
 from ci.judge.evaluate import Evaluator
 from ci.judge.gate_subject import Subject
+from ci.judge.gates import room
 from ci.judge.gates.room import RoomGate
 from ci.model.trial import Outcome
 from ci.testing.gate import GateContract
@@ -46,7 +47,17 @@ def test_a_ninth_event_id_is_one_that_there_is_no_room_for(evaluator: Evaluator)
     assert "event ids" in failure.refusal.sentence
 
 
-def test_what_only_asks_for_too_much_and_works_on_none_of_it_is_left_to_others(
-    evaluator: Evaluator,
+def test_a_buffer_that_nothing_uses_does_not_fit_either(evaluator: Evaluator) -> None:
+    subject = evaluator.subject(changed(BUFFER, BUFFER.replace("float))", "float) * 128)")))
+    assert subject.failure is None
+    failure = RoomGate().check(subject)
+    assert failure and failure.outcome is Outcome.MEMORY_ERROR
+    assert failure.refusal.place.case == subject.case.name
+
+
+def test_what_the_original_asks_for_too_is_left_to_others(
+    evaluator: Evaluator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert RoomGate().check(evaluator.subject(TOO_LARGE)) is None
+    subject = evaluator.subject(changed(BUFFER, BUFFER.replace("float))", "float) * 128)")))
+    monkeypatch.setattr(room, "_before", lambda subject: subject.launched.warnings)
+    assert RoomGate().check(subject) is None
