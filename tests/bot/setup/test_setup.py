@@ -14,13 +14,13 @@ from jsonschema.validators import validator_for
 
 from bot.cli.main import run
 from bot.repository.config import parse_config
-from bot.setup.files import included
+from bot.setup.files import included, setup_files
 from bot.setup.setup import SetupOptions, look, write
 from bot.setup.source import checked_source, own_source
 from ci.model.errors import InputError
 from tests.bot.make import git, written
 from tests.bot.operator_repository import FILES, KERNEL
-from tests.places import OPERATORS
+from tests.places import OPERATORS, TOP
 
 BIAS_ADD = OPERATORS / "src" / "math" / "bias_add"
 
@@ -327,3 +327,10 @@ def test_it_says_which_operators_can_be_read_and_for_which_chip(
     assert (
         "The bot optimizes 2 when they change: src/math/* (2). One event starts at most 5" in said
     )
+
+
+@pytest.mark.parametrize("forge", ["github", "gitlab", "gitcode"])
+def test_the_example_repository_has_the_files_that_init_writes(forge: str) -> None:
+    example = TOP / "examples" / "repository_with_bot"
+    found = {one.path: one.state for one in setup_files(example, forge, "", "main", force=True)}
+    assert found == dict.fromkeys(found, "there")
