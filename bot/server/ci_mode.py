@@ -158,7 +158,6 @@ def _step(connection: Connection, queue: Queue, state: StateBranch, now: float) 
     while (taken := queue.next_event(now)) is not None:
         number, event = taken
         try:
-            event = _since_the_last(event, connection, queue)
             _handle(number, event, connection, queue, state, now, changed)
         except InputError as problem:
             queue.event_done(number, now, note=str(problem))
@@ -233,7 +232,7 @@ def _handle(
     """`changed` takes the event's number when the dashboard is to say something else."""
     made = plan(event, connection, queue)
     carry_out(number, event, made, connection, queue, now)
-    if made.refresh or made.facts or made.jobs or made.retried:
+    if made.refresh or made.jobs or made.retried or (made.facts and event.kind != "push"):
         changed.append(number)
     noted(event, connection, queue)
     for merge_request in made.cancelled:
@@ -258,18 +257,6 @@ def _learn(connection: Connection, queue: Queue, state: StateBranch, run: str) -
         return False
     state.bank = lines
     return True
-
-
-def _since_the_last(event: Event, connection: Connection, queue: Queue) -> Event:
-    """A push with everything since the last one that was handled: one in between may be lost."""
-    before = queue.fact(f"head {connection.name} {connection.repository}")
-    if event.kind != "push" or not before or not event.after:
-        return event
-    connection.tip()
-    git = connection.mirror.git
-    known = git.commit(before) is not None and git.commit(event.before or "-") is not None
-    older = known and git.succeeds("merge-base", "--is-ancestor", before, event.before)
-    return event.model_copy(update={"before": before}) if older else event
 
 
 def _stop(connection: Connection, queue: Queue, number: int, now: float) -> None:
