@@ -276,10 +276,12 @@ def _claimed(connection: Connection, queue: Queue, now: float) -> list[Job]:
     """
     waiting = queue.jobs(states=("queued", "running", "delivering"), limit=10_000)
     slots = {f"{r.job.backend}:{r.job.device}": len(waiting) for r in waiting}
-    most, found, searches = connection.limits().limits.operators_per_event, list[Job](), 0
+    most, found, searches = 1, list[Job](), 0
     while (
         record := queue.claim(WORKER, now, slots, CI_LEASE_S, searches=searches < most)
     ) is not None:
+        # Fetched no earlier: most comments are no commands.
+        most = connection.limits().limits.operators_per_event
         if _again_delivered(connection, queue, record.job, now):
             continue
         if _fit(connection, queue, record, now):
