@@ -158,7 +158,6 @@ def _step(connection: Connection, queue: Queue, state: StateBranch, now: float) 
     while (taken := queue.next_event(now)) is not None:
         number, event = taken
         try:
-            event = _since_the_last(event, connection, queue)
             _handle(number, event, connection, queue, state, now, changed)
         except InputError as problem:
             queue.event_done(number, now, note=str(problem))
@@ -233,7 +232,7 @@ def _handle(
     """`changed` takes the event's number when the dashboard is to say something else."""
     made = plan(event, connection, queue)
     carry_out(number, event, made, connection, queue, now)
-    if made.refresh or made.facts or made.jobs or made.retried:
+    if made.refresh or made.jobs or made.retried or (made.facts and event.kind != "push"):
         changed.append(number)
     noted(event, connection, queue)
     for merge_request in made.cancelled:
@@ -260,18 +259,6 @@ def _learn(connection: Connection, queue: Queue, state: StateBranch, run: str) -
     return True
 
 
-def _since_the_last(event: Event, connection: Connection, queue: Queue) -> Event:
-    """A push with everything since the last one that was handled: one in between may be lost."""
-    before = queue.fact(f"head {connection.name} {connection.repository}")
-    if event.kind != "push" or not before or not event.after:
-        return event
-    connection.tip()
-    git = connection.mirror.git
-    known = git.commit(before) is not None and git.commit(event.before or "-") is not None
-    older = known and git.succeeds("merge-base", "--is-ancestor", before, event.before)
-    return event.model_copy(update={"before": before}) if older else event
-
-
 def _stop(connection: Connection, queue: Queue, number: int, now: float) -> None:
     """Cancel what runs: nobody can stop the CI's job from here, so what it finds is dropped."""
     match = {"forge": connection.name, "repository": connection.repository, "number": number}
@@ -289,10 +276,12 @@ def _claimed(connection: Connection, queue: Queue, now: float) -> list[Job]:
     """
     waiting = queue.jobs(states=("queued", "running", "delivering"), limit=10_000)
     slots = {f"{r.job.backend}:{r.job.device}": len(waiting) for r in waiting}
-    most, found, searches = connection.limits().limits.operators_per_event, list[Job](), 0
+    most, found, searches = 1, list[Job](), 0
     while (
         record := queue.claim(WORKER, now, slots, CI_LEASE_S, searches=searches < most)
     ) is not None:
+        # Fetched no earlier: most comments are no commands.
+        most = connection.limits().limits.operators_per_event
         if _again_delivered(connection, queue, record.job, now):
             continue
         if _fit(connection, queue, record, now):

@@ -23,8 +23,9 @@ from bot.repository.job import Record
 from bot.repository.language import commit_language
 from bot.server.job_maker import Records
 from bot.server.own_requests import operator_of, own_requests
-from bot.server.refused import No, refusals
+from bot.server.refused import No, all_passed_over, refusals
 from bot.server.verify_again import BY_BOT, closed_fact
+from ci.model.errors import InputError
 
 LOG: Final = logging.getLogger("ascendopt.bot")
 TITLE: Final = "Dashboard of ascendopt"
@@ -103,6 +104,8 @@ def render(connection: Connection, records: Records, config: RepositoryConfig, n
     return page(
         "dashboard.md.j2",
         shown=SHOWN,
+        broken=_broken(connection),
+        passed=list(all_passed_over(records.facts(), *here).values()),
         open=[m for m in proposals if m.state == "open"],
         limit=config.limits.open_merge_requests,
         waiting=waiting,
@@ -112,6 +115,15 @@ def render(connection: Connection, records: Records, config: RepositoryConfig, n
         noes=refusals(records.facts(), *here, now),
         closed=_refused(refused, operators),
     )
+
+
+def _broken(connection: Connection) -> str:
+    """What is wrong with the configuration, '' for nothing."""
+    try:
+        connection.config(connection.tip())
+    except InputError as problem:
+        return str(problem)
+    return ""
 
 
 def _last_failures(every: list[Record]) -> list[Record]:

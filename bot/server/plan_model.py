@@ -43,6 +43,8 @@ class Plan:
     """Whether the bot's open merge requests are to be looked at again."""
     refresh: bool = False
     """Whether the dashboard is to be written again, for its boxes."""
+    postponed: bool = False
+    """Whether the event is to be handled later, however long that takes."""
     note: str = ""
     """Why nothing follows, for the log."""
 

@@ -33,8 +33,9 @@ from bot.server.job_maker import Records, Work, choose, make_jobs, touched
 from bot.server.merge_request import read_result
 from bot.server.own_requests import BRANCHES, is_about, is_bots
 from bot.server.plan_model import Plan, Reply, joined, reply_to
+from bot.server.push_plan import push_plan, pushed_fact
 from bot.server.refused import Kind, No
-from bot.server.verify_again import left_to_people, rebase_fact
+from bot.server.verify_again import rebase_fact
 from ci.model.errors import InputError
 from rules.triggers import load_triggers
 
@@ -77,7 +78,8 @@ def plan(event: Event, connection: Connection, records: Records) -> Plan:
     except InputError as problem:
         return _broken_config(event, comment, str(problem))
     if not config.enabled:
-        return Plan(note=f"{FILE} says enabled: false")
+        seen = ((pushed_fact(*connection.here), tip),) if event.kind == "push" else ()
+        return Plan(facts=seen, note=f"{FILE} says enabled: false")
     home, judge = connection.forge.repository(), connection.mirror.commit(tip)
     work = Work(event, connection, records, home, judge, config)
     with language(commit_language(judge, config)):
@@ -95,13 +97,15 @@ def _planned(work: Work, comment: Comment | None) -> Plan:
         return Plan(base_moved=nightly, note="the nightly look at open merge requests")
     if event.kind == "dispatch":
         return _dispatch(work)
-    return _push(work)
+    return push_plan(work)
 
 
 def _broken_config(event: Event, comment: Comment | None, problem: str) -> Plan:
-    """A person who asks gets the reason; other events wait for a good configuration."""
+    """A person who asks gets the reason, the dashboard says it to all; pushes and merge requests
+    wait for a good configuration."""
     if comment is None:
-        return Plan(note=problem)
+        waits = event.kind in ("push", "merge_request")
+        return Plan(postponed=waits, refresh=waits, note=problem)
     reply = replace(
         reply_to(comment, said("broken_config", problem)), in_issue=event.kind == "issue"
     )
@@ -515,29 +519,3 @@ def _dispatch(work: Work) -> Plan:
         return Plan(note=problem)
     jobs, words = make_jobs(work, head, chosen, command, request)
     return Plan(jobs=tuple(jobs), note="; ".join(words))
-
-
-def _push(work: Work) -> Plan:
-    event = work.event
-    branch = event.ref.removeprefix("refs/heads/")
-    if branch.startswith(BRANCHES):
-        return Plan(note="the bot's own branch")
-    if branch != work.home.default_branch:
-        return Plan(base_moved=True, note="a branch that only open merge requests care about")
-    if not work.config.triggers.push:
-        return Plan(base_moved=True, note="pushes start nothing here")
-    # The hint's commits are used only as far as this repository has them.
-    git = work.mirror.git
-    before, head = git.commit(event.before or "-"), work.judge
-    after = head.name
-    if before is None or not git.succeeds("merge-base", "--is-ancestor", before, after):
-        return Plan(base_moved=True, note="no known commit to compare with")
-    folders = [
-        t.folder
-        for t in touched(head, work.mirror.changed(before, after))
-        if work.mirror.by_hand(before, after, t.folder)
-    ]
-    theirs = left_to_people(work.connection, work.config, folders, head)
-    folders = [folder for folder in folders if folder not in theirs]
-    jobs, words = make_jobs(work, head, folders, Command(action="optimize"), None)
-    return Plan(jobs=tuple(jobs), base_moved=True, note="; ".join(words))

@@ -31,6 +31,8 @@ ATTEMPTS: Final = 3
 # For what a forge that is away keeps from ending: with the pauses below, some three hours.
 FORGE_ATTEMPTS: Final = 10
 EVENT_ATTEMPTS: Final = FORGE_ATTEMPTS
+# How long an event waits that somebody's mistake in the configuration holds up.
+POSTPONED_S: Final = 3600.0
 # Pauses grow 30, 60, 120 … s, up to an hour.
 _FIRST_PAUSE_S: Final = 30.0
 _LONGEST_PAUSE_S: Final = 3600.0
@@ -149,6 +151,14 @@ class Queue(QueueFile):
                 ("failed" if last else "new", now + max(pause(attempts), wait), note[:500], number),
             )
         return not last
+
+    def postpone(self, number: int, now: float, note: str) -> None:
+        """Let an event wait for POSTPONED_S; it is no try, so this may go on for days."""
+        self._write(
+            "UPDATE events SET not_before = ?, attempts = max(0, attempts - 1), note = ?"
+            " WHERE id = ?",
+            *(now + POSTPONED_S, note[:500], number),
+        )
 
     def waiting_events(self) -> list[Waiting]:
         """Events that are to be handled, oldest first."""

@@ -1,6 +1,7 @@
-"""What people said no to: an operator or an idea, for good or until a date.
+"""What people said no to, for good or until a date, and what the bot passes over by itself.
 
-It is remembered by name among the facts, by what it is about and not by the bytes of the sources.
+A no is about an operator or an idea. It is remembered by name among the facts, by what it is about
+and not by the bytes of the sources.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Final, Literal, NamedTuple, get_args
 Kind = Literal["operator", "idea"]
 PREFIX: Final = "no "
 """Begins the name of such a fact; the state branch keeps them all."""
+PASSED: Final = "passed "
 
 
 class No(NamedTuple):
@@ -38,6 +40,22 @@ class No(NamedTuple):
 
     def _name(self, forge: str, repository: str) -> str:
         return f"{PREFIX}{forge} {repository} {self.kind} {self.what}"
+
+
+def passed_over(forge: str, repository: str, what: str, reason: str) -> tuple[str, str]:
+    """Name and value under which it is remembered why no push starts a search of an operator, or,
+    with `what` '', why a push was not looked at; without a `reason` it is no longer so."""
+    return f"{PASSED}{forge} {repository} {what}".rstrip(), reason
+
+
+def all_passed_over(facts: Mapping[str, str], forge: str, repository: str) -> dict[str, str]:
+    """The reasons for what is passed over, by the operator's folder or ''."""
+    name = passed_over(forge, repository, "", "")[0]
+    return {
+        key.removeprefix(name).strip(): reason
+        for key, reason in sorted(facts.items())
+        if reason and (key == name or key.startswith(f"{name} "))
+    }
 
 
 def refusals(facts: Mapping[str, str], forge: str, repository: str, now: float) -> list[No]:

@@ -233,6 +233,9 @@ def carry_out(
     Answers come first, each at most once, then everything else in one transaction that also marks
     the event done: killed in between, it is all done again with the same outcome.
     """
+    if made.postponed:
+        queue.postpone(number, now, made.note)
+        return []
     said = speak(made, connection.forge, queue)
     for name, value in made.facts:
         queue.set_fact(name, value)

@@ -38,7 +38,7 @@ from bot.repository.connection import Connection
 from bot.repository.job import ENDED, Record
 from bot.repository.mirror import Commit
 from bot.server.queue import Queue, Waiting
-from bot.server.refused import PREFIX
+from bot.server.refused import PASSED, PREFIX
 from ci.model.errors import InputError
 from ci.model.json_lines import json_lines
 from ci.model.regular_file import file_bytes
@@ -55,9 +55,9 @@ KEEP_ENDED: Final = 200
 KEEP_ENDED_S: Final = 90 * 86400.0
 KEEP_RESULTS: Final = 30
 KEEP_FACTS: Final = 1000
-# Of facts these are kept whatever their age: what was refused or allowed, and where the dashboard
-# is.
-LASTING: Final = (PREFIX, "allowed ", "dashboard ", "closed ", "standing ")
+# Of facts these are kept whatever their age: what was refused, allowed or passed over, where the
+# dashboard is, and up to where pushes were planned.
+LASTING: Final = (PREFIX, PASSED, "allowed ", "dashboard ", "closed ", "standing ", "pushed ")
 # Larger files are not read or kept, in bytes: a job carries a patch, a result its trials.
 _LARGEST: Final = {
     "jobs": 1_000_000,

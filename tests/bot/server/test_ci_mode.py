@@ -403,6 +403,14 @@ def test_a_comment_that_is_no_command_stores_nothing(ci: Ci) -> None:
     assert ci.ops.bot.branch_head(STATE_BRANCH) == before
 
 
+def test_a_comment_that_is_no_command_fetches_no_sources(ci: Ci) -> None:
+    number, _ = asked(ci)  # runs
+    connection = ci.connection()
+    event = ci.ops.event(kind="comment", action="created", number=number, text="Nice work!")
+    assert plan_event(event, connection, ci.ops.folder / "plan") == []
+    assert connection.mirror.git.commit(ci.ops.bot.branch_head("main")) is None
+
+
 # Time
 
 

@@ -14,14 +14,18 @@ from jsonschema.validators import validator_for
 
 from bot.cli.main import run
 from bot.repository.config import parse_config
-from bot.setup.files import included
+from bot.setup.files import included, setup_files
 from bot.setup.setup import SetupOptions, look, write
 from bot.setup.source import checked_source, own_source
 from ci.model.errors import InputError
 from tests.bot.make import git, written
 from tests.bot.operator_repository import FILES, KERNEL
+<<<<<<< HEAD
 from tests.ci.source.test_declared import pair
 from tests.places import OPERATORS
+=======
+from tests.places import OPERATORS, TOP
+>>>>>>> h49
 
 BIAS_ADD = OPERATORS / "src" / "math" / "bias_add"
 
@@ -335,6 +339,7 @@ def test_it_says_which_operators_can_be_read_and_for_which_chip(
     )
 
 
+<<<<<<< HEAD
 def test_a_repository_that_is_one_operator_is_set_up(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -369,3 +374,10 @@ def committed(top: Path) -> None:
     git(top, "init", "-q", "-b", "master")
     git(top, "add", "-A")
     git(top, "commit", "-q", "-m", "Add operators")
+=======
+@pytest.mark.parametrize("forge", ["github", "gitlab", "gitcode"])
+def test_the_example_repository_has_the_files_that_init_writes(forge: str) -> None:
+    example = TOP / "examples" / "repository_with_bot"
+    found = {one.path: one.state for one in setup_files(example, forge, "", "main", force=True)}
+    assert found == dict.fromkeys(found, "there")
+>>>>>>> h49

@@ -75,6 +75,8 @@ class ForgeServer(ABC):
         self.issues = Issues()
         self.log: list[str] = []
         self.failures: deque[tuple[int, dict[str, str]]] = deque()
+        self.down = False
+        """Whether it is out of order: each request is answered with 503, git's, too."""
         self.former = ""
         """A name that the repository had once."""
         self.next_page: Next | None = None
@@ -293,6 +295,11 @@ class ForgeServer(ABC):
 
             def _any(self) -> None:
                 raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                if server.down:
+                    self.send_response(503)
+                    self.send_header("Content-Length", "0")
+                    self.end_headers()
+                    return
                 if ".git/" in self.path:
                     self._git(raw)
                     return
