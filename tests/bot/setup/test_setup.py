@@ -20,12 +20,8 @@ from bot.setup.source import checked_source, own_source
 from ci.model.errors import InputError
 from tests.bot.make import git, written
 from tests.bot.operator_repository import FILES, KERNEL
-<<<<<<< HEAD
 from tests.ci.source.test_declared import pair
-from tests.places import OPERATORS
-=======
 from tests.places import OPERATORS, TOP
->>>>>>> h49
 
 BIAS_ADD = OPERATORS / "src" / "math" / "bias_add"
 
@@ -339,7 +335,6 @@ def test_it_says_which_operators_can_be_read_and_for_which_chip(
     )
 
 
-<<<<<<< HEAD
 def test_a_repository_that_is_one_operator_is_set_up(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -374,10 +369,10 @@ def committed(top: Path) -> None:
     git(top, "init", "-q", "-b", "master")
     git(top, "add", "-A")
     git(top, "commit", "-q", "-m", "Add operators")
-=======
+
+
 @pytest.mark.parametrize("forge", ["github", "gitlab", "gitcode"])
 def test_the_example_repository_has_the_files_that_init_writes(forge: str) -> None:
     example = TOP / "examples" / "repository_with_bot"
     found = {one.path: one.state for one in setup_files(example, forge, "", "main", force=True)}
     assert found == dict.fromkeys(found, "there")
->>>>>>> h49
