@@ -321,7 +321,7 @@ def test_no_field_of_a_job_or_of_a_request_is_live_in_the_dashboard(
     assert "job job.operator" in parts and "request title" in parts
     empty: dict[str, list[Any]] = dict.fromkeys((*states, "open", "noes", "closed"), [])
     for name, given in parts.items():
-        shown = page("dashboard.md.j2", shown=30, limit=5, broken=words, **{**empty, **given})
+        shown = page("dashboard.md.j2", shown=30, limit=5, broken=attack, **{**empty, **given})
         words = LINK.sub(r"\1", shown)
         assert live("dashboard", words) == [] and ticks(shown) == [], name
         boxes = ticks(shown.replace("- [ ]", "- [x]"))
