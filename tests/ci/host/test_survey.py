@@ -73,6 +73,37 @@ def test_a_crash_an_exception_and_a_loop_end_only_their_own_question(
     assert thrown.tiling and thrown.tiling.status == "threw"
 
 
+def test_an_inference_that_sets_nothing_tells_no_shape_and_one_that_sets_a_scalar_does(
+    tmp_path: Path,
+) -> None:
+    infer = """namespace ge {
+static graphStatus Infer(gert::InferShapeContext* context) {
+    if (context->GetInputShape(0)->GetDim(0) == 7) context->GetOutputShape(0)->SetScalar();
+    return GRAPH_SUCCESS;
+}
+}  // namespace ge
+"""
+    named = "this->AICore()"
+    definition = DEFINITION.replace(named, f"this->SetInferShape(ge::Infer); {named}", 1)
+    one = load_operator(write_operator(tmp_path, host=TILING + infer + definition))
+    program = HostProgram(Toolchain(load_architecture("dav-c220")).compile_host(one, one.texts()))
+    cases = [
+        WorkloadCase(
+            name="c",
+            inputs=(
+                TensorCase(shape=(length,), dtype="float32"),
+                TensorCase(shape=(1,), dtype="uint8", present=False),
+                (TensorCase(shape=(4,), dtype="float32"),),
+            ),
+            attrs={"scale": 2.0},
+        )
+        for length in (7, 8)
+    ]
+    every = [Question(case.name, host_request(one, case, FACTS)) for case in cases]
+    told = [answer.inference.shapes for answer in program.survey(every, 1) if answer.inference]
+    assert told == ["ok", "none"]
+
+
 def test_a_program_that_ends_leaves_the_rest_unanswered(
     program: HostProgram, operator: Operator
 ) -> None:

@@ -32,9 +32,12 @@ public:
         return size;
     }
     bool IsScalar() const { return count_ == 0; }
-    void SetScalar() { count_ = 0; }
+    void SetScalar() { SetDimNum(0); }
     size_t GetDimNum() const { return count_; }
-    void SetDimNum(size_t count) { count_ = count > kMaxDimNum ? kMaxDimNum : count; }
+    void SetDimNum(size_t count) {
+        count_ = count > kMaxDimNum ? kMaxDimNum : count;
+        if (count == 0) dims_[0] = 0;
+    }
     int64_t GetDim(size_t i) const { return i < kMaxDimNum ? dims_[i] : kInvalidDimValue; }
     const int64_t& operator[](size_t i) const { return dims_[i < kMaxDimNum ? i : kMaxDimNum]; }
     int64_t& operator[](size_t i) { return dims_[i < kMaxDimNum ? i : kMaxDimNum]; }

@@ -209,7 +209,8 @@ std::string pattern(const void* data, size_t size) {
 
 const char* word(ge::graphStatus status) { return status == ge::GRAPH_SUCCESS ? "ok" : "failed"; }
 
-// How the inference functions ended: "ok", "failed", or "none" where there is none.
+// How the inference functions ended: "ok", "failed", or "none" where there is none, or where that
+// of shapes leaves all outputs as they were: projects are made with one that only returns success.
 struct Inferred {
     const char* dtypes = "none";
     const char* shapes = "none";
@@ -226,7 +227,22 @@ Inferred run_inference(Node& node, const gert::OpFunctions& functions) {
     }
     if (functions.infer_shape != nullptr) {
         gert::InferShapeContext context(&node);
+        const auto& outputs = node.info.outputs_;
+        constexpr int64_t mark = gert::Shape::kInvalidDimValue;
+        for (auto& out : outputs) {
+            if (out->GetOriginShape().IsScalar()) out->MutableOriginShape().SetDim(0, mark);
+        }
         found.shapes = word(functions.infer_shape(&context));
+        bool told = outputs.empty();
+        for (auto& out : outputs) {
+            gert::Shape& shape = out->MutableOriginShape();
+            if (shape.IsScalar() && shape.GetDim(0) == mark) {
+                shape.SetScalar();
+            } else {
+                told = true;
+            }
+        }
+        if (!told && found.shapes == std::string("ok")) found.shapes = "none";
     }
     return found;
 }
