@@ -245,5 +245,6 @@ def _key(finding: Finding) -> Key:
     if finding.place.source:
         return finding.kind, finding.place.source
     if finding.kind in [*Outcome]:
-        return finding.kind, finding.varied, _NUMBER.sub("", finding.text.partition(":")[0])
+        said = finding.text.partition(":")[0].replace(f"'{finding.place.case}'", "")
+        return finding.kind, finding.varied, _NUMBER.sub("", said)
     return finding.kind, _NUMBER.sub("", finding.text)

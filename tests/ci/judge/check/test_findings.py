@@ -99,6 +99,10 @@ def test_a_failure_without_a_line_is_one_whatever_numbers_it_has_but_not_whateve
         refusal = Refusal(sentence=f"Unwritten {text}.", place=Place(case=f"case {case}"))
         findings.failure(TrialFailure(Outcome.MEMORY_ERROR, refusal), "length")
     assert [one.more for one in findings.ordered()] == [1, 0]
+    for case in ("of rows", "of columns"):
+        refusal = Refusal(sentence=f"No blocks for '{case}'.", place=Place(case=case))
+        findings.failure(TrialFailure(Outcome.LAUNCH_ERROR, refusal))
+    assert [one.more for one in findings.ordered() if one.kind == "launch_error"] == [1]
 
 
 def test_what_an_overrun_leads_to_is_left_out_and_what_else_conflicts_is_not() -> None:
