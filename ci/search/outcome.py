@@ -40,10 +40,11 @@ def conclude(
 
     The fastest trial is verified with more seeds than a trial takes, and its time is measured over
     the ensemble. One that fails there is passed over for the next fastest: a result that does not
-    hold up is never reported. Where no gain is sure and verified, the verdict is "unverified" for
-    the fastest sure one of which too little could be tried, else "unknown" for the fastest verified
-    one whose gain hangs on what the machine's time leaves open; if none passes, the reason says why
-    the fastest did not.
+    hold up is never reported, nor is one that gains less than the minimum effect in some start
+    state. Where no gain is sure and verified, the verdict is "unverified" for the fastest sure one
+    of which too little could be tried, else "unknown" for the fastest verified one whose gain hangs
+    on what the machine's constants leave open; if none passes, the reason says why the fastest did
+    not.
     """
     baseline, seed = run.baseline, int(settings["seed"])
     if baseline.outcome is not Outcome.OK:
@@ -112,12 +113,15 @@ def _verified_best(run: Run, operator: Operator) -> _Found:
     """The fastest trial that the final check confirms and whose gain the ensemble leaves."""
     baseline = run.baseline
     assert baseline.measurement is not None
-    failed = ""
+    failed, little = "", ""
     untried: _Found | None = None
     for trial, spread in _surest_first(run, operator):
         if isinstance(spread, Refusal):
             reason = f"Trial {trial.number} failed where its time was measured: {spread.message}"
             failed = failed or reason
+            continue
+        if spread is not None and spread.held <= 1 + MINIMUM_EFFECT:
+            little = little or _too_little(trial, spread)
             continue
         trial = run.admit(trial)  # costs no evaluation, so that one refused takes nobody's place
         if trial.refusal is not None:
@@ -146,11 +150,21 @@ def _verified_best(run: Run, operator: Operator) -> _Found:
     reason = (
         failed
         or _refused_before(run)
+        or little
         or _undecided(run)
         or _refused_by_the_ensemble(run)
         or "No candidate was faster beyond the minimum effect."
     )
     return _Found("not_improved", baseline, baseline, reason)
+
+
+def _too_little(trial: Trial, spread: Uncertainty) -> str:
+    """Why a gain that holds in every start state is not worth a verification."""
+    return (
+        f"Trial {trial.number} is faster by a factor of {spread.speedup:.3f} as measured"
+        f" ({spread.condition}), but of {spread.held:.3f} in every start state: a gain of at least"
+        f" {MINIMUM_EFFECT:.0%} is reported."
+    )
 
 
 def _untried(run: Run, trial: Trial, spread: Uncertainty | None, refusal: Refusal) -> _Found | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from ci.model.comparison import MINIMUM_EFFECT, compare
+from ci.model.objective import least_gain
 from ci.model.result import Verification
 from ci.model.trial import Outcome, Trial
 from ci.search.base import Strategy
@@ -96,6 +97,7 @@ class _State:
     def holds(self) -> bool:
         """Whether the best passes the final check; takes the next best where it does not.
 
+        One that would not be reported is not asked: it gains too little in some start state.
         Nothing that was made from a refused one is that, for it mostly fails of the same.
 
         Asked while there is budget for something else.
@@ -105,6 +107,9 @@ class _State:
         if self.best.candidate.hash == self.start.candidate.hash or not (base and measured):
             return True
         if compare(base, measured).verdict != "improved":
+            return True
+        least = least_gain(base, measured)
+        if least is not None and least[1] <= 1 + MINIMUM_EFFECT:
             return True
         self.best = run.admit(self.best)
         if self.best.refusal is None and isinstance(run.confirm(self.best), Verification):

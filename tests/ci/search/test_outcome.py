@@ -347,6 +347,13 @@ def test_a_gain_in_one_state_alone_may_be_built_on_and_is_not_reported(tmp_path:
     assert alone.verdict == "not_improved"
 
 
+def test_a_gain_too_small_in_some_state_is_neither_verified_nor_unknown(tmp_path: Path) -> None:
+    result = conclusion(InStates(tmp_path), tmp_path, "8 4.97 7")
+    assert (result.verdict, result.best.number) == ("not_improved", 0)
+    assert result.verification is None
+    assert "by a factor of 1.250 as measured (cold), but of 1.006 in every" in result.verdict_reason
+
+
 def test_the_commit_is_that_of_the_operators_repository(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
