@@ -318,10 +318,12 @@ def test_no_field_of_a_job_or_of_a_request_is_live_in_the_dashboard(
     parts: dict[str, dict[str, Any]] = {"noes": {"noes": noes}}
     parts |= {f"job {f}": {r.state: [r]} for f, r in records}
     parts |= {f"request {f}": {"open": [m], "closed": [(m, "src/a")]} for f, m in requests}
+    parts |= {"passed": {"passed": [attack]}, "broken": {"broken": attack}}
     assert "job job.operator" in parts and "request title" in parts
-    empty: dict[str, list[Any]] = dict.fromkeys((*states, "open", "noes", "closed"), [])
+    lists = (*states, "open", "noes", "closed", "passed")
+    empty: dict[str, Any] = {**dict.fromkeys(lists, []), "broken": ""}
     for name, given in parts.items():
-        shown = page("dashboard.md.j2", shown=30, limit=5, broken=attack, **{**empty, **given})
+        shown = page("dashboard.md.j2", shown=30, limit=5, **{**empty, **given})
         words = LINK.sub(r"\1", shown)
         assert live("dashboard", words) == [] and ticks(shown) == [], name
         boxes = ticks(shown.replace("- [ ]", "- [x]"))
