@@ -215,9 +215,15 @@ def place(
 
     `ours`: the bot's own merge requests about the operator. One that was merged into `target` says
     no, too, when the sources are what they were before: somebody has reverted it. `by_bot`: whether
-    it was the bot that closed the one of a number.
+    it was the bot that closed the one of a number. Raises InputError when the open one is for
+    another branch than `target`: it would get that branch's changes.
     """
     opened = next((m for m in reversed(ours) if m.state == "open"), None)
+    if opened is not None and opened.target_branch != target:
+        raise InputError(
+            f"Merge request {opened.number} into {visible(opened.target_branch)} is open for this"
+            " operator; close or merge it first."
+        )
     if opened is not None:
         return _Place(opened.source_branch, opened, None)
     ended = [m for m in _ended(ours, target) if made_from(m, sources_key(result))]

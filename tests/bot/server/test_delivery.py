@@ -332,6 +332,14 @@ def test_a_conflict_is_said_and_closed(ops: Repository) -> None:
     assert not again(ops)
 
 
+def test_an_open_proposal_for_main_takes_no_change_of_another_branch(ops: Repository) -> None:
+    number, _ = merge_request_on_main(ops)
+    head = ops.bot.merge_request(number).head
+    _, job = request_and_job(ops)
+    assert give(ops, job, adjusted(ops, job.source_commit)) == 0
+    assert ops.bot.merge_request(number).head == head
+
+
 def test_what_the_bot_itself_closed_is_no_persons_no(ops: Repository) -> None:
     """The same idea, found again on the lines that a person changed, is proposed."""
     number, job = merge_request_on_main(ops)
