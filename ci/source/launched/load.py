@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +22,7 @@ from ci.model.regular_file import file_text
 from ci.model.yaml_model import MOST_BYTES, Place, YamlFile
 from ci.source.build.facts import build_facts, read_build
 from ci.source.build.tree import folders_of_tree
-from ci.source.launched.entry import entry_in, structure
+from ci.source.launched.entry import KernelEntry, Structure, entry_in, structure
 from ci.source.launched.places import FILE, says_launch
 from ci.source.launched.texts import Launch, LaunchTexts
 from ci.source.sides import repository_of, text_of
@@ -94,18 +94,6 @@ def launched_operator(folder: Path, top: Path | None = None) -> Operator:
     entry = entry_in(kernel, text, launch.entry or "")
     texts = {kernel: text, **_headers(kernel, text, inside)}
     inputs, outputs = _tensors(file, given, launch, [p.name for p in entry.parameters])
-    structures = {}
-    for name, one in launch.structs.items():
-        parameter = next((p for p in entry.parameters if p.name == name), None)
-        if parameter is None:
-            raise wrong(("structs", name), f"is no parameter of {entry.name}")
-        kind = one.type or ("" if parameter.pointer else parameter.type)
-        kind = kind.rpartition("::")[2]
-        found = structure(kind, texts.values()) if kind else None
-        if found is None:
-            what = f"has the type {kind}, which {kernel.name} and its headers do not define"
-            raise wrong(("structs", name), what if kind else "needs a type: a pointer says none")
-        structures[name] = (kind, found)
     op_type = "".join(part[:1].upper() + part[1:] for part in entry.name.split("_"))
     writing = LaunchTexts(
         Launch(
@@ -116,7 +104,7 @@ def launched_operator(folder: Path, top: Path | None = None) -> Operator:
             inputs=inputs,
             outputs=outputs,
             attrs=_attrs(launch),
-            structures=structures,
+            structures=dict(_structures(launch, entry, texts.values(), wrong)),
             wrong=wrong,
             span=lambda place: file.span(("launch", *place)),
         )
@@ -166,6 +154,26 @@ def launched_operator(folder: Path, top: Path | None = None) -> Operator:
         launch=LaunchText(source=workload.name, text=said, numbers=writing.numbers),
         written=tuple(WrittenSource(name=one.name, text=text) for one, text in made.items()),
     )
+
+
+def _structures(
+    launch: GivenLaunch,
+    entry: KernelEntry,
+    texts: Collection[str],
+    wrong: Callable[[Place, str], InputError],
+) -> Iterator[tuple[str, tuple[str, Structure]]]:
+    """Parameter, type and definition of each structure that the kernel gets."""
+    for name, one in launch.structs.items():
+        parameter = next((p for p in entry.parameters if p.name == name), None)
+        if parameter is None:
+            raise wrong(("structs", name), f"is no parameter of {entry.name}")
+        kind = one.type or ("" if parameter.pointer else parameter.type)
+        kind = kind.rpartition("::")[2]
+        found = structure(kind, texts) if kind else None
+        if found is None:
+            what = f"has the type {kind}, which the kernel's source and its headers do not define"
+            raise wrong(("structs", name), what if kind else "needs a type: a pointer says none")
+        yield name, (kind, found)
 
 
 def _headers(kernel: Path, text: str, inside: Path) -> dict[Path, str]:

@@ -130,15 +130,19 @@ class LaunchTexts:
     def _numbers(self) -> Iterator[str]:
         """Host statements for the attributes and values."""
         launch = self._launch
-        for number, attr in enumerate(launch.attrs):
-            asked = {"float": "Float", "bool": "Bool"}.get(attr.type, "Int")
-            kind = "double" if attr.type == "float" else "int64_t"
-            yield f"const {kind} v_{attr.name} = *context->GetAttrs()->Get{asked}({number});"
+        yield from self._attributes()
         for number, (name, written) in enumerate(launch.given.values.items()):
             found = self._code(("values", name), written, self._known(number))
             kind = "int64_t" if found.whole else "double"
             yield f"const {kind} v_{name} = {found.text};"
             yield f'if (!given.Possible()) return Refused("launch.values.{name}");'
+
+    def _attributes(self) -> Iterator[str]:
+        """Host statements for the attributes."""
+        for number, attr in enumerate(self._launch.attrs):
+            kind = "double" if attr.type == "float" else "int64_t"
+            asked = f"context->GetAttrs()->Get{_getter(attr)}({number})"
+            yield f"const {kind} v_{attr.name} = *{asked};"
 
     def _argument(self, one: Parameter) -> str:
         """The kernel's argument, once the tiling data holds what it needs."""
@@ -273,10 +277,7 @@ class LaunchTexts:
         yield "static ge::graphStatus InferShape(gert::InferShapeContext* context)"
         yield "{"
         yield "    Given<gert::InferShapeContext> given(context);"
-        for number, attr in enumerate(launch.attrs):
-            asked = {"float": "Float", "bool": "Bool"}.get(attr.type, "Int")
-            kind = "double" if attr.type == "float" else "int64_t"
-            yield f"    const {kind} v_{attr.name} = *context->GetAttrs()->Get{asked}({number});"
+        yield from (f"    {line}" for line in self._attributes())
         for number, (name, one) in enumerate(launch.given.outputs.items()):
             if isinstance(one, GivenOutput):
                 yield f"    *context->GetOutputShape({number}) = gert::Shape();"
@@ -318,9 +319,8 @@ class LaunchTexts:
                 yield f'        this->{side}("{spec.name}").ParamType(REQUIRED)'
                 yield f"            .DataType({{{dtypes}}}).Format({{{formats}}});"
         for attr in launch.attrs:
-            kind = {"float": "Float", "bool": "Bool"}.get(attr.type, "Int")
             value = str(attr.default).lower()
-            yield f'        this->Attr("{attr.name}").AttrType(OPTIONAL).{kind}({value});'
+            yield f'        this->Attr("{attr.name}").AttrType(OPTIONAL).{_getter(attr)}({value});'
         yield "        this->SetInferShape(InferShape).SetInferDataType(InferDataType);"
         yield "        this->AICore().SetTiling(Tiling);"
         yield '        this->AICore().AddConfig("ascend910b");'
@@ -347,3 +347,8 @@ class LaunchTexts:
             "}",
         ]
         return "\n".join(lines) + "\n"
+
+
+def _getter(attr: AttrSpec) -> str:
+    """How the toolkit calls an attribute's type."""
+    return {"float": "Float", "bool": "Bool"}.get(attr.type, "Int")

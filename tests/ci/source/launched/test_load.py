@@ -287,7 +287,11 @@ def test_what_does_not_fit_the_kernel_is_said_with_its_line(
     ("old", "new", "said"),
     [
         ("type: Plan, ", "", "needs a type: a pointer says none"),
-        ("type: Plan", "type: Plans", "has the type Plans, which scale.asc and its headers do not"),
+        (
+            "type: Plan",
+            "type: Plans",
+            "has the type Plans, which the kernel's source and its headers do not",
+        ),
         (", shift: 1}}\n    copy", "}}\n    copy", "leaves out shift of Plan"),
         ("shift: 1", "shift: 1, more: 2", "is no field of Plan, which has each, shift"),
     ],
