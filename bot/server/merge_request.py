@@ -47,6 +47,7 @@ from bot.server.own_requests import (
 )
 from ci.model.errors import InputError, worded
 from ci.model.frozen import Frozen
+from ci.model.layout import below
 from ci.model.regular_file import file_bytes, file_text
 from ci.model.result import Result
 from ci.model.yaml_model import YamlFile
@@ -289,7 +290,7 @@ def refuse_unfit(result: Result, git: Git, commit: str) -> None:
     if not result.base_hashes:
         raise InputError("The result names no base sources, so it cannot be checked.")
     own = own_paths(path.as_posix(), result.base_hashes, result.shared_paths)
-    launch = f"{path.as_posix()}/{LAUNCH}"
+    launch = below(path.as_posix(), LAUNCH)
     for place, source in own.items():
         expected = result.base_hashes[source]
         known = place.endswith(SOURCES) or place == launch

@@ -145,7 +145,7 @@ def amended(operator: Operator, variant: KernelVariant, refusal: Refusal) -> Ker
 
     A kernel that a program launches may have that program around it, which the device's half needs
     no header of."""
-    missing = _HEADER if operator.written else _TOOLKIT_HEADER
+    missing = _TOOLKIT_HEADER if operator.launch is None else _HEADER
     header = missing.search(refusal.sentence)
     if header and header.group(1) not in variant.headers:
         return replace(variant, headers=(*variant.headers, header.group(1)))

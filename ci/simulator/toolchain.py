@@ -493,7 +493,7 @@ def kernel_texts(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]
     Leaving the host sources out keeps a kernel's cache entry valid when only the tiling changes.
     """
     kernel = {f: t for f, t in texts.items() if f.startswith("op_kernel/")}
-    if operator.written:
+    if operator.launch is not None:
         kernel = {f: device_half(t) for f, t in kernel.items()}
     kernel = {f: _kernel_text(t) for f, t in kernel.items()}
     if any("op_host" in text for text in kernel.values()):

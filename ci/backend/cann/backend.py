@@ -76,7 +76,7 @@ class CannBackend(Backend):
     def build(self, operator: Operator, files: dict[str, str], workload: Workload) -> Build:
         """Build with the repository's build.sh, or the host side alone and the kernel
         when it is run."""
-        if operator.written:
+        if operator.launch is not None:
             raise InputError(
                 f"{operator.name} is a kernel that a program launches, which runs on the simulator"
                 " only so far."

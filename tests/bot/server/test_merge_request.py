@@ -17,6 +17,7 @@ from bot.server.merge_request import (
     branch_name,
     commit_message,
     read_result,
+    refuse_unfit,
     submit,
     title,
     with_workload,
@@ -423,3 +424,19 @@ def test_a_result_that_names_another_file_as_its_workload_does_not_publish_it(
     (checkout / "own.yaml").write_text("cases: []\n")
     told = made.model_copy(update={"settings": {**made.settings, "workload": "own.yaml"}})
     assert with_workload(told, Git(checkout), "HEAD").derived_workload == "cases: []\n"
+
+
+def test_a_launched_kernel_at_the_top_of_a_repository_is_an_operators_source(
+    made: Result, checkout: Path
+) -> None:
+    text = "launch:\n  kernel: scale_add.asc\n"
+    (checkout / "workload.yaml").write_text(text)
+    git(checkout, "add", "workload.yaml")
+    git(checkout, "commit", "-q", "-m", "Add a workload")
+    changes: dict[str, object] = {
+        "operator_path": ".",
+        "base_hashes": {"workload.yaml": hashlib.sha256(text.encode()).hexdigest()},
+    }
+    commit = git(checkout, "rev-parse", "HEAD")
+    with pytest.raises(InputError, match=r"not one of the operator's own"):
+        refuse_unfit(made.model_copy(update=changes), Git(checkout), commit)
