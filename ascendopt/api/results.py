@@ -1,4 +1,4 @@
-"""What public functions return: the data models of `ci.model`, shown for notebooks and plots.
+"""Results of the public functions: the data models of `ci.model`, shown for notebooks and plots.
 
 Each is frozen and can be written as JSON (`model_dump_json`). Times are in µs; `fingerprint` says
 which backend gave them.
@@ -251,7 +251,7 @@ class ProfileResult(Profile):
 
 
 class OptimizationResult(Result):
-    """What a search found: the verdict, the patch, every trial and the final verification."""
+    """The result of a search: the verdict, the patch, every trial and the final verification."""
 
     _folder: Path | None = PrivateAttr(default=None)
 

@@ -41,7 +41,7 @@ STATES: Final = get_args(Condition)
 
 
 class Desk:
-    """What one server works with. Its methods are the tools; each answers with data.
+    """The state of one server. Its methods are the tools; each answers with data.
 
     All raise InputError, a sentence that the client is shown.
     """

@@ -192,7 +192,7 @@ class Git:
         return True
 
     def diff(self, *arguments: str) -> str:
-        """What `git diff ARGUMENTS` says; it looks the same on every machine. Raises `GitError`."""
+        """Return what `git diff ARGUMENTS` prints, the same on every machine. Raises `GitError`."""
         return self.run("diff", *_DIFF, *arguments)
 
     def lay_out(self, commit: str, into: Path) -> None:

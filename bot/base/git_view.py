@@ -34,7 +34,7 @@ _HARMLESS: Final = re.compile(
 """How commits and files are stored, what the remotes are, and what branches follow."""
 
 _OF_ALL: Final = ("objects", "refs", "packed-refs", "reftable", "shallow")
-"""What all work trees of a repository share."""
+"""Entries of a git folder that all work trees of a repository share."""
 _OF_ONE: Final = ("index", "FETCH_HEAD", "ORIG_HEAD", "info/sparse-checkout")
 _READ_S: Final = 30
 _MOST_ENTRIES: Final = 20_000
@@ -120,7 +120,7 @@ def _view(place: Place) -> Path:
 
 
 def _linked(place: Place) -> dict[str, Path]:
-    """What our folder leads on to, by the path that it has there."""
+    """Return the folders that ours links to, by the path of the link."""
     shared = {one: place.shared / one for one in _OF_ALL}
     own = (*_OF_ONE, *(part.name for part in place.own.glob("sharedindex.*")))
     return {**shared, **{one: place.own / one for one in own}}
@@ -180,7 +180,7 @@ def _state(file: Path) -> tuple[int, int, int]:
 
 @cache
 def _kept(file: Path, *state: int) -> str:
-    """What is harmless of a file of settings that is in that state; nothing of those it includes.
+    """Return the harmless settings of a file in that state, without the files that it includes.
 
     Raises InputError when git cannot read it.
     """

@@ -43,12 +43,12 @@ Token = str | Callable[[], str]
 
 
 def as_of_now(token: Token) -> Callable[[], str]:
-    """What gives a secret as it is now."""
+    """Return a function that reads the secret's present value."""
     return (lambda: token) if isinstance(token, str) else token
 
 
 def renewed(variable: str, taken: str) -> Callable[[], str]:
-    """What gives a secret as it is now: where `taken` came from a file, what that file holds now.
+    """Return a function that reads the secret's present value, from its file where it has one.
 
     A file that is being replaced, or is empty or gone, changes nothing.
     """

@@ -103,7 +103,7 @@ def encoded(text: str) -> str:
 
 
 def decoded(text: str) -> str:
-    """What `encoded` was given."""
+    """Return the text that `encoded` was given."""
     raw = re.sub(r"=([0-9A-F]{2})", lambda found: chr(int(found[1], 16)), text)
     return raw.encode("latin-1", "replace").decode("utf-8", "replace")
 

@@ -224,7 +224,7 @@ def check_roles(models: Path | None = None, *, ask: bool = False) -> Check:
 
 
 def conclude(checks: tuple[Check, ...]) -> Examination:
-    """What follows from the checks, in sentences."""
+    """Sum up the checks in sentences."""
     state = {check.name: check.state for check in checks}
     missing = [check.name for check in checks if check.state == "missing"]
     follows = []

@@ -55,7 +55,7 @@ def _plain(annotation: Any) -> Any:
 
 
 def _parameter_type(annotation: Any) -> Any:
-    """What click parses the value with."""
+    """Return the click type that parses the value."""
     plain = _plain(annotation)
     if get_origin(plain) is Literal:
         return click.Choice([str(value) for value in get_args(plain)])

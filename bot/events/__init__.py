@@ -29,7 +29,7 @@ class Receiver(Protocol):
 
 
 def receiver(forge: str) -> Receiver:
-    """What reads the events of `forge`, one of RECEIVERS."""
+    """Return the receiver of the events of `forge`, one of RECEIVERS."""
     return cast(Receiver, import_module(FORGES[forge].events))
 
 
@@ -49,7 +49,7 @@ def receive(
 
 
 def from_ci(environ: Mapping[str, str]) -> Event:
-    """What started the CI job that we run in.
+    """Return the event that started the CI job that we run in.
 
     Raises `EventError` when this is none of a forge that is known, or its payload cannot be read
     or is about another repository than the job.

@@ -1,4 +1,4 @@
-"""What the events of CI jobs have in common, whatever the forge."""
+"""The parts that events of CI jobs have in common on all forges."""
 
 from __future__ import annotations
 

@@ -42,5 +42,5 @@ def read_ci(name: str, data: Fields) -> Event:
 
 
 def from_ci(environ: Mapping[str, str]) -> Event:
-    """What started a job of GitCode Actions; raises `EventError`."""
+    """Return the event that started a job of GitCode Actions. Raises `EventError`."""
     return actions_event(environ, "ATOMGIT", read_ci)

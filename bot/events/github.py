@@ -110,5 +110,5 @@ def read(
 
 
 def from_ci(environ: Mapping[str, str]) -> Event:
-    """What started a job of GitHub Actions; raises `EventError`."""
+    """Return the event that started a job of GitHub Actions. Raises `EventError`."""
     return actions_event(environ, "GITHUB", read)

@@ -117,7 +117,7 @@ def read(data: Fields, forge: str) -> Event:
 
 
 def _changed(data: Fields) -> tuple[Action, str]:
-    """What was done to a merge request, with the label that was added or removed.
+    """Return the action on a merge request, with the label that was added or removed.
 
     An update is a push when it has an old revision; else a label, the draft, or an edit.
     """
@@ -144,7 +144,7 @@ def _labels(data: Fields, when: str) -> list[str]:
 
 
 def from_ci(environ: Mapping[str, str]) -> Event:
-    """What started a job of GitLab CI; raises `EventError`.
+    """Return the event that started a job of GitLab CI. Raises `EventError`.
 
     A hook that started the pipeline by its trigger left its payload; else variables tell.
     """

@@ -1,4 +1,4 @@
-"""What happened on a forge, in one form for all of them."""
+"""Events on a forge, in one form for all forges."""
 
 from __future__ import annotations
 

@@ -149,5 +149,5 @@ def form_payload(body: bytes) -> bytes:
 
 
 def digest(body: bytes) -> str:
-    """What `Event.digest` holds."""
+    """Return the digest of a body, for `Event.digest`."""
     return hashlib.sha256(body).hexdigest()

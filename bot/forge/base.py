@@ -68,11 +68,11 @@ class Forge(ABC):
 
     @abstractmethod
     def permission(self, user: str) -> Access:
-        """What `user` may do with the repository now; never from a cache."""
+        """Return the present rights of `user` in the repository, never from a cache."""
 
     @abstractmethod
     def rate_limit(self) -> RateLimit | None:
-        """What the forge last said of its limit; None where it has none or said nothing yet."""
+        """Return the limit that the forge last reported; None where it has none, or none yet."""
 
     @abstractmethod
     def branches(self) -> dict[str, str]:

@@ -23,7 +23,7 @@ class FileDiff:
 
 
 def unified(files: list[FileDiff]) -> str:
-    """What `git diff` prints, as far as programs read it."""
+    """Return the files as `git diff` prints them, as far as programs read it."""
     return "".join(map(_one, files))
 
 

@@ -1,4 +1,4 @@
-"""What a forge can answer besides what was asked for."""
+"""Failures that a forge can answer with."""
 
 from __future__ import annotations
 

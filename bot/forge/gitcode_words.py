@@ -28,7 +28,7 @@ _ACCESS: Final[dict[str, Access]] = {
 
 
 def access(permission: str) -> Access:
-    """What a permission allows; a role that an organization made up allows nothing."""
+    """Return the rights of a permission; a role that an organization invented has none."""
     return _ACCESS.get(permission.lower(), "none")
 
 

@@ -1,4 +1,4 @@
-"""What an HTTP answer of a forge means, the same for every forge that is asked over REST."""
+"""The meaning of a forge's HTTP answers, the same for every forge with a REST interface."""
 
 from __future__ import annotations
 

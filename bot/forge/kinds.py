@@ -13,7 +13,7 @@ from pydantic import AfterValidator, WithJsonSchema
 
 
 class ForgeKind(NamedTuple):
-    """What is known of a forge before anybody is connected to it."""
+    """Facts about a kind of forge that need no connection."""
 
     name: str
     title: str
@@ -39,7 +39,7 @@ class ForgeKind(NamedTuple):
     ci_server: str = ""
     """Variable of its CI that holds the server's address; '' where it is always the public one."""
     right: str = ""
-    """What lets an account open merge requests, by the names of its pages; follows a colon."""
+    """The right to open merge requests, named as on the forge's pages; follows a colon."""
 
     def at(self, host: str) -> bool:
         """Whether a host's name tells that it is this forge: github.com, gitlab.example.org."""
@@ -127,7 +127,7 @@ def forge_of_host(host: str) -> ForgeKind | None:
 
 
 def identity(forge: str, repository: str) -> tuple[str, str]:
-    """What tells a repository from others: forges on the network ignore the case of letters."""
+    """Return the identity of a repository: forges on the network ignore the case of letters."""
     kind = FORGES.get(forge)
     return forge, repository.casefold() if kind is not None and kind.home else repository
 
@@ -143,7 +143,7 @@ def forge_of_ci(environ: Mapping[str, str]) -> ForgeKind | None:
 
 
 def no_ci() -> str:
-    """What to say outside of CI."""
+    """Return the sentence for a command that was started outside of CI."""
     *some, last = (kind.ci for kind in _ALL if kind.ci)
     return f"This is no CI job that I know: none of {', '.join(some)} and {last} is set."
 

@@ -19,7 +19,7 @@ from ci.model.frozen import Frozen
 
 
 class StoredRequest(Frozen):
-    """What a file holds."""
+    """One merge request, as its file holds it."""
 
     merge_request: MergeRequest
     comments: tuple[Comment, ...] = ()

@@ -1,4 +1,4 @@
-"""What crosses between the bot and a forge: plain data, the same for every forge."""
+"""Data that crosses between the bot and a forge, the same for every forge."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Comment(Frozen):
 
 
 class RecentComments(Frozen):
-    """What a poll for comments found."""
+    """Comments that a poll found."""
 
     comments: tuple[Comment, ...] = Field(
         default=(), description="Made or edited since the time asked for, oldest edit first."
@@ -96,7 +96,7 @@ class Status(Frozen):
 
 
 class RateLimit(Frozen):
-    """What the forge still allows this token."""
+    """Requests that the forge still allows this token."""
 
     limit: int = Field(description="Requests in a window.")
     remaining: int

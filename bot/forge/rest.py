@@ -59,7 +59,7 @@ class RestForge(Forge):
 
     kind: ClassVar[ForgeKind]
     noun: ClassVar[str] = "pull request"
-    """What the forge calls a merge request."""
+    """The forge's word for a merge request."""
     request_list: ClassVar[str] = "/pulls"
     branch_list: ClassVar[str] = "/branches"
     comment_list: ClassVar[str] = "/pulls/{number}/comments"
@@ -324,7 +324,7 @@ class RestForge(Forge):
     def _recent_issues(
         self, news: tuple[list[Any], str] | None, since: datetime, etag: str = ""
     ) -> RecentComments:
-        """What a poll of the list of issues means; None where nothing is new."""
+        """Return the new comments of a poll of the list of issues; None where nothing is new."""
         if news is None:
             return RecentComments(etag=etag, modified=False)
         begun = [words.beginning(i, self.viewer()) for i in news[0] if not i.get("pull_request")]

@@ -46,7 +46,7 @@ class ForgeSettings(Frozen):
 
 
 class Remote(NamedTuple):
-    """What an address of a remote says."""
+    """Server and repository that the address of a remote names."""
 
     server: str  # https://host
     name: str  # owner/name
@@ -132,7 +132,7 @@ def ci_server(kind: ForgeKind, environ: Mapping[str, str]) -> str:
 
 
 def not_its_server(kind: ForgeKind, server: str) -> str:
-    """What to say of a token that belongs to another server."""
+    """Return the sentence for a token that belongs to another server."""
     return (
         f"The repository is at {server}, and the token in the environment belongs to {kind.home},"
         f" so it is not sent there. If {kind.tokens[0]} is a token of {server}, say so:"

@@ -48,7 +48,7 @@ def tried_as_words(summary: Summary) -> str:
 
 
 def missing(summary: Summary, limit: int = MOST_REASONS) -> list[Reason]:
-    """What stops most operators, as far as a report lists it."""
+    """Return the obstacles that stop most operators, as many as a report lists."""
     return list(summary.reasons[:limit])
 
 

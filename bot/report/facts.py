@@ -150,7 +150,7 @@ def steps(result: Result) -> list[Step]:
 
 
 def changes(result: Result) -> list[Change]:
-    """What the patch does in all; the rationales of its steps where the run did not sum them up."""
+    """Return the changes of the patch in all, or the rationales of its steps."""
     rationales = [step.trial.candidate.rationale for step in steps(result)]
     return list(result.changes) or [Change(what=words) for words in rationales if words]
 

@@ -9,7 +9,7 @@ from ci.model.errors import InputError
 
 
 def marks(suite: str) -> tuple[str, str]:
-    """What is before and behind the part that `ascendopt bench SUITE --markdown` writes."""
+    """Return the lines around the part of a page that `ascendopt bench SUITE --markdown` writes."""
     begin = f"<!-- measured: written by `ascendopt bench {suite} --markdown` -->"
     return begin, "<!-- end of what is measured -->"
 

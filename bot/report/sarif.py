@@ -23,7 +23,7 @@ from rules.findings import finding_rule
 VERSION: Final = "2.1.0"
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 ROOT: Final = "SRCROOT"
-"""What stands for the top of the checkout."""
+"""The name of the top of the checkout."""
 
 FINGERPRINT: Final = "ascendoptFinding/v1"
 """The name under which a forge knows a fault again after lines have moved."""
@@ -198,7 +198,7 @@ def _related(found: _Found, root: Path) -> dict[str, Any]:
 
 
 def _fingerprints(results: Sequence[_Found], root: Path) -> Iterator[str]:
-    """What names a fault for as long as its line says the same, wherever that line stands."""
+    """Yield names of faults that last as long as their line reads the same, wherever it moves."""
     seen = Counter[str]()
     for found in results:
         shown = _shown(found)

@@ -57,7 +57,7 @@ class Stale(NamedTuple):
     line: int
     """In the changed file, counted from 1."""
     names: tuple[str, ...]
-    """What it names and the code next to it no longer holds."""
+    """Names that the comment has and the code next to it no longer has."""
 
 
 def stale_comments(diff: str, texts: Mapping[str, str] | None = None) -> list[Stale]:
@@ -155,7 +155,7 @@ def _comment(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    """What a line holds next to its comment."""
+    """Return the code of a line, without its comment."""
     text = _LITERAL.sub('""', text).strip()
     return "" if text.startswith(_ALONE) else text.partition("//")[0]
 
@@ -165,7 +165,7 @@ def _keys(texts: Iterable[str]) -> set[Key]:
 
 
 def _key(word: re.Match[str]) -> set[Key]:
-    """What a word stands for; with a unit two values, for K is 1000 or 1024."""
+    """Return the values of a word; with a unit there are two, for K is 1000 or 1024."""
     if word["name"]:
         return {word["name"]}
     if word["shift"]:

@@ -11,7 +11,7 @@ from ci.model.result import Decisions, OtherSizes, Result, Verification
 
 
 def checked(result: Result) -> list[str]:
-    """What the change passed, a sentence each."""
+    """Return the checks that the change passed, a sentence each."""
     found = result.verification
     if found is None:
         return []
@@ -46,7 +46,7 @@ def checked(result: Result) -> list[str]:
 
 
 def warnings(result: Result) -> list[str]:
-    """What limits the word "verified", a sentence each; empty as a rule."""
+    """Return the limits of the word "verified", a sentence each; there are none as a rule."""
     found = result.verification
     if found is None:
         return []
@@ -68,7 +68,7 @@ def warnings(result: Result) -> list[str]:
 
 
 def unchecked(result: Result) -> list[str]:
-    """What nothing is known about, a sentence each, next to the warnings."""
+    """Return what was not checked, a sentence each, next to the warnings."""
     found = result.verification
     if found is None:
         return []

@@ -88,7 +88,7 @@ def _numbers(numbers: Sequence[int]) -> str:
 
 
 def _printable(value: object) -> object:
-    """What a page shows, without what turns the words around it or steers a terminal."""
+    """Return a value for a page, without characters that turn text around or steer a terminal."""
     if not isinstance(value, str):
         return value
     lines = "\n".join(printable(line) for line in value.split("\n"))

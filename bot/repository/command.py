@@ -65,7 +65,7 @@ _LANGUAGES: Final = {
     **dict.fromkeys(("python", "py", "python3"), "python"),
     **dict.fromkeys(("yaml", "yml"), "yaml"),
 }
-"""What a code block of a language is marked with."""
+"""Words that mark a code block's language."""
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.-]*){0,7}\Z")
 _RUN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z")
 
@@ -352,7 +352,7 @@ def _unknown(word: str, known: tuple[str, ...]) -> str:
 
 
 def _near(word: str, known: tuple[str, ...]) -> str:
-    """What was probably meant, or what there is."""
+    """Return the command that was probably meant, or all that there are."""
     close = difflib.get_close_matches(word.lower(), [k.lower() for k in known], n=1, cutoff=0.6)
     for name in known:
         if close and name.lower() == close[0]:

@@ -16,7 +16,7 @@ PACK: Final = "commits.pack"
 
 
 class Commits(Protocol):
-    """What a pack is made for: a job, or a refresh."""
+    """The purpose of a pack: a job, or a refresh."""
 
     @property
     def commits(self) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ def _known_author(value: str) -> str:
 
 
 class CommitStyle(Frozen):
-    """What a repository asks of commits."""
+    """A repository's rules for commits."""
 
     author: Annotated[str, AfterValidator(_known_author)] = Field(
         default="ascendopt <ascendopt@localhost>",

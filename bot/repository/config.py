@@ -92,12 +92,12 @@ class MergeRequests(CommitStyle):
 
     @property
     def style(self) -> dict[str, object]:
-        """What commits look like, by field of `CommitStyle`."""
+        """Return the rules for commits, by field of `CommitStyle`."""
         return self.model_dump(include={*CommitStyle.model_fields})
 
 
 class OperatorOverride(Frozen):
-    """What differs for one operator."""
+    """Settings that differ for one operator."""
 
     enabled: bool = Field(default=True, description="Whether the bot works on it at all.")
     workload: Inside | None = Field(

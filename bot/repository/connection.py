@@ -21,7 +21,7 @@ class Connection:
     """One repository on one forge."""
 
     name: str
-    """What events call the forge: local, github and so on."""
+    """The forge's name in events: local, github and so on."""
     repository: str
     """Name in the spelling of the settings: jobs and facts carry this one and no other."""
     forge: Forge
@@ -35,7 +35,7 @@ class Connection:
 
     @property
     def here(self) -> tuple[str, str]:
-        """What jobs and facts of this repository carry."""
+        """Return the names by which jobs and facts of this repository are kept."""
         return self.name, self.repository
 
     def tip(self) -> str:

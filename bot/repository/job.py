@@ -22,7 +22,7 @@ ASKED: Final = 2.0
 """Priority of work that a person waits for."""
 
 DERIVED: Final = ""
-"""What stands for a workload that the run derives, for an operator that has none."""
+"""The place of a workload that the run derives, for an operator that has none."""
 
 # Part of a run's time that its search may take.
 _SEARCHING: Final = 0.7

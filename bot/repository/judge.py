@@ -1,4 +1,4 @@
-"""What judges a job: the workload, its golden function and all that these can read or import.
+"""The judge of a job: workload, golden function, and all files that these can read or import.
 
 It comes from the default branch and is laid out in a folder of its own, which holds nothing of the
 commit under test.

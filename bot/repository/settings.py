@@ -1,4 +1,4 @@
-"""What the person who runs the bot decides: `serve` and `watch` read it from one YAML file.
+"""Settings of the person who runs the bot: `serve` and `watch` read them from one YAML file.
 
 Tokens and secrets are not in it: it names the environment variables that hold them, or that with
 _FILE at their end name the files that do.
@@ -38,7 +38,7 @@ class ServedRepository(ForgeSettings):
 
     @property
     def name(self) -> str:
-        """What events call the repository."""
+        """Return the repository's name in events."""
         if self.forge == "local":
             return Path(self.repository).resolve().name.removesuffix(".git")
         return self.repository

@@ -19,7 +19,7 @@ _HEAD: Final = "ref: refs/heads/"
 
 
 class Decision(Frozen):
-    """What the bot would do with one operator that a change concerns."""
+    """The bot's decision about one operator that a change concerns."""
 
     operator: str = Field(description="Its folder.")
     decision: str
@@ -63,7 +63,7 @@ def default_commit(git: Git, branch: str, remote: str = "origin") -> str | None:
 def simulated(
     git: Git, judge: str, before: str, after: str, config: RepositoryConfig
 ) -> list[Decision]:
-    """What the bot would do for the change from commit `before` to `after`.
+    """Return the bot's decisions for the change from commit `before` to `after`.
 
     `judge` is the commit of the default branch that brings the workloads.
     """

@@ -101,7 +101,7 @@ def _job(
 
 
 def read_found(job: Job, file: Path, kind: type[Found]) -> Found:
-    """What a run of the job left, data from outside.
+    """Read the file that a run of the job left: data from outside.
 
     Raises InputError when it is none of that kind, or not of the job.
     """

@@ -26,7 +26,7 @@ _SHOWN: Final = 20
 
 
 def read_checked(job: Job, folder: Path) -> CheckedChange:
-    """What a run of the job left in its folder; raises InputError as `read_found` does."""
+    """Read the result of a run of the job. Raises InputError as `read_found` does."""
     return read_found(job, folder / CHECKED, CheckedChange)
 
 

@@ -130,11 +130,11 @@ def _to_refresh(connection: Connection, queue: Queue, now: float) -> str:
 
 
 class _Step(NamedTuple):
-    """What one run of the CI has to do."""
+    """The work of one run of the CI."""
 
     jobs: list[Job]
     problems: list[str]
-    """What could not be handled."""
+    """Sentences about what could not be handled."""
     tip: str = ""
     """Commit of the default branch that the bank is refreshed with, or ''."""
 
@@ -407,8 +407,9 @@ def _held(queue: Queue, job: Job) -> None:
 def _give_back(
     connection: Connection, job: Job, problem: Exception, left: Path | None = None
 ) -> Callable[[Queue], None]:
-    """What to remember of a job whose result the forge did not take; tells when it is given up.
+    """Return the change of the queue for a job whose result the forge did not take.
 
+    It says so when the job is given up.
     `left`: folder of the result, which is kept: it is not searched for again.
     """
     gone, wait, note = away(problem), asked_wait(problem), told(problem)

@@ -38,7 +38,7 @@ _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}\Z")
 
 
 class Made(Frozen):
-    """What a run of `/create` leaves."""
+    """The operator that a run of `/create` made."""
 
     run: str
     operator: str = Field(description="Folder from the repository's top.")
@@ -49,12 +49,12 @@ class Made(Frozen):
 
     @property
     def headline(self) -> str:
-        """What was made, in one sentence with its figures."""
+        """Return one sentence about the operator, with its figures."""
         return headline(self.created, self.judged)
 
 
 def read_made(folder: Path) -> Made:
-    """What a run left in `folder`; raises InputError when it is nothing made."""
+    """Read the operator that a run made in `folder`. Raises InputError when there is none."""
     file = folder / MADE
     if not file.is_file():
         raise InputError(f"There is no {file.name}: the run made nothing.")

@@ -141,5 +141,5 @@ def _refused(proposals: list[MergeRequest], operators: list[str]) -> list[tuple[
 
 
 def no_to(folder: str, person: str) -> No:
-    """What the box `never` says."""
+    """Return the refusal that the box `never` states."""
     return No("operator", folder, by=person)

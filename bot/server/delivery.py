@@ -41,7 +41,7 @@ _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}\Z")
 
 @dataclass(frozen=True)
 class Delivered:
-    """What became of a result."""
+    """The fate of a result that was delivered."""
 
     note: str
     merge_request: int = 0
@@ -187,7 +187,7 @@ def _name(job: Job, result: Result) -> str:
 
 
 def _settings(job: Job) -> dict[str, str]:
-    """What a result tells of its settings that the job decides."""
+    """Return the settings in a result that the job decides."""
     return {"backend": job.backend, "device": job.device, "workload": job.workload}
 
 

@@ -60,7 +60,7 @@ class Records(Protocol):
 
 @dataclass(frozen=True)
 class Work:
-    """What everything that one event asks for looks at."""
+    """The state that all jobs of one event are made from."""
 
     event: Event
     connection: Connection
@@ -82,7 +82,7 @@ class Work:
 
     @cached_property
     def refusals(self) -> list[No]:
-        """What people here said no to, as of now."""
+        """Return the refusals of people that hold now."""
         return refusals(self.records.facts(), *self.connection.here, time.time())
 
     def known(self, **match: Any) -> list[Record]:

@@ -24,7 +24,7 @@ _CASES_SHOWN: Final = 40
 
 
 def read_measured(job: Job, folder: Path) -> MeasuredChange:
-    """What a run of the job left in its folder; raises InputError as `read_found` does."""
+    """Read the result of a run of the job. Raises InputError as `read_found` does."""
     return read_found(job, folder / MEASURED, MeasuredChange)
 
 

@@ -97,7 +97,7 @@ class SubmitSettings(CommitStyle):
 
 
 class Submission(Frozen):
-    """What became of a result."""
+    """The fate of a result that was submitted."""
 
     action: Literal["opened", "updated", "declined"]
     reason: str

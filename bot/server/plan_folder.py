@@ -43,7 +43,7 @@ class Tip(NamedTuple):
 
     @property
     def commits(self) -> tuple[str, ...]:
-        """What a pack of it holds."""
+        """Return the commits that a pack of it holds."""
         return (self.source_commit,)
 
 

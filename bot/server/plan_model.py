@@ -1,4 +1,4 @@
-"""What follows from an event, as data: jobs, and what to write to the forge."""
+"""The plan for an event, as data: jobs, and texts for the forge."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Reply:
 
     number: int
     mark: str
-    """What makes it the same answer when the event is handled again."""
+    """The mark by which an answer is recognised when the event is handled again."""
     body: str
     in_issue: bool = False
     """Whether the number is that of an issue."""
@@ -23,7 +23,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Plan:
-    """What follows from an event."""
+    """Jobs and answers that follow from an event."""
 
     jobs: tuple[Job, ...] = ()
     replies: tuple[Reply, ...] = ()

@@ -57,7 +57,7 @@ def allowance_fact(work: Work, request: MergeRequest) -> str:
 
 
 def plan(event: Event, connection: Connection, records: Records) -> Plan:
-    """What follows from `event`. Raises ForgeError or GitError when the forge cannot be asked."""
+    """Plan what `event` asks for. Raises ForgeError or GitError when the forge cannot be asked."""
     if event.kind == "other":
         return Plan(note="nothing that the bot acts on")
     if talk(event):
@@ -146,7 +146,7 @@ def _is_dashboard(event: Event, connection: Connection, records: Records) -> boo
 
 
 def _ticked(work: Work) -> Plan:
-    """What the ticked boxes of the dashboard ask for."""
+    """Plan what the ticked boxes of the dashboard ask for."""
     person = work.event.sender
     found = ticks(work.forge.issue(work.event.number).body)
     if not found:
@@ -188,7 +188,7 @@ def _may_ask(work: Work, login: str) -> bool:
 
 
 def _issue(work: Work, comment: Comment) -> Plan:
-    """What the commands in an issue ask for: an operator that does not exist yet."""
+    """Plan what the commands in an issue ask for: an operator that does not exist yet."""
     may_ask = _may_ask(work, comment.author)
     plans = [_in_issue(work, comment, one, may_ask) for one in parse(comment.body)]
     made = joined(plans, comment)
@@ -233,7 +233,7 @@ def _create(
 
 
 def _comment(work: Work, comment: Comment) -> Plan:
-    """What the commands of a comment ask for."""
+    """Plan what the commands of a comment ask for."""
     commands = parse(comment.body)
     request = work.forge.merge_request(comment.merge_request)
     may_ask = _may_ask(work, comment.author)
@@ -382,7 +382,7 @@ def _from_issue(work: Work, comment: Comment, command: Command) -> Plan:
 def _ignore(
     work: Work, comment: Comment, command: Command, request: MergeRequest | None = None
 ) -> Plan:
-    """What `/ignore` and `/unignore` change; `request` is the merge request they stand under."""
+    """Plan `/ignore` and `/unignore`; `request` is the merge request that they stand under."""
     own = request if request and is_bots(request, work.forge, (BRANCHES,)) else None
     given = command.op if command.idea is None else command.idea
     named, problem = [given] if given else [], ""

@@ -1,4 +1,4 @@
-"""What a person sees while a run goes on: a live view on a terminal, plain lines in a log."""
+"""The progress of a run: a live view on a terminal, plain lines in a log."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def progress_for(console: Console, name: str, unit: str) -> Progress:
 
 
 def describe(trial: Trial) -> str:
-    """What a trial was and, when it failed, why: one line, harmless on a terminal."""
+    """Describe a trial, and why it failed, in one line that is harmless on a terminal."""
     candidate = trial.candidate
     words = "; ".join(part.what for part in candidate.parts if not part.undone)
     words = words or candidate.rationale or ("the original operator" if not trial.number else "")

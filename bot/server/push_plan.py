@@ -1,4 +1,4 @@
-"""What follows from a push: everything since the pushes that were planned last is looked at."""
+"""The plan for a push: everything since the pushes that were planned last is looked at."""
 
 from __future__ import annotations
 

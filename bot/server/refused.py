@@ -1,4 +1,4 @@
-"""What people said no to, for good or until a date, and what the bot passes over by itself.
+"""Refusals of people, for good or until a date, and what the bot passes over by itself.
 
 A no is about an operator or an idea. It is remembered by name among the facts, by what it is about
 and not by the bytes of the sources.
@@ -59,7 +59,7 @@ def all_passed_over(facts: Mapping[str, str], forge: str, repository: str) -> di
 
 
 def refusals(facts: Mapping[str, str], forge: str, repository: str, now: float) -> list[No]:
-    """What is refused at `now` (Unix time, s), by name."""
+    """Return the refusals that hold at `now` (Unix time, s), by name."""
     start, found = f"{PREFIX}{forge} {repository} ", list[No]()
     today = datetime.fromtimestamp(now, UTC).date()
     for name, value in sorted(facts.items()):

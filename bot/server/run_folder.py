@@ -1,4 +1,4 @@
-"""What a run leaves on disk: the checked patch, the reports and the result, or why it has none."""
+"""The folder of a run: the checked patch, the reports and the result, or why it has none."""
 
 from __future__ import annotations
 

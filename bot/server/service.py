@@ -196,7 +196,7 @@ class Service:
         connection.mirror.pack()
 
     def alarms(self) -> list[str]:
-        """What a person must see to while the bot runs, a sentence each."""
+        """Return the problems that a person must solve while the bot runs, a sentence each."""
         refusing = {c.name for c in self.connections.made() if c.forge.token_refused()}
         found = [
             f"{FORGES[name].title} does not take the bot's token (HTTP 401): renew it."

@@ -1,4 +1,4 @@
-"""What `serve` and `watch` share: the service with its bank, and the nightly refresh."""
+"""The parts that `serve` and `watch` share: the service with its bank, and the nightly refresh."""
 
 from __future__ import annotations
 

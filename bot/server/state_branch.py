@@ -1,4 +1,4 @@
-"""What the bot in CI remembers: a branch of the repository, read into a queue and written back.
+"""The memory of the bot in CI: a branch of the repository, read into a queue and written back.
 
     README.md          what this branch is
     jobs/KEY.json      a job with its standing, as in the queue of `serve`
@@ -212,7 +212,7 @@ class StateBranch:
     # Writing
 
     def _files(self, queue: Queue) -> dict[str, str]:
-        """What the branch is to hold."""
+        """Return the files that the branch is to hold."""
         now, records = time.time(), queue.jobs(limit=1_000_000)
         ended = [r for r in records if r.state in ENDED and r.finished > now - KEEP_ENDED_S]
         kept = [r for r in records if r.state not in ENDED] + ended[:KEEP_ENDED]
@@ -251,7 +251,7 @@ class StateBranch:
 
 @contextmanager
 def _left_out(what: str) -> Iterator[None]:
-    """What cannot be read is left out: others can write the branch, as can other versions."""
+    """Leave out files that cannot be read: others can write the branch, as can other versions."""
     try:
         yield
     except ValidationError:

@@ -41,7 +41,7 @@ class Earlier:
 
     patch: str
     changes: tuple[Change, ...] = ()
-    """What it does; empty where that is no longer known."""
+    """Its changes; empty where they are no longer known."""
     merge_request: int = 0
     """The bot's, 0 where none was opened yet."""
     asked_in: int = 0
@@ -215,7 +215,7 @@ def _moved(
 
 
 def _summed_up(records: Records, run: str) -> tuple[Change, ...]:
-    """What the change of a run does, as far as the run is still there."""
+    """Return the changes of a run, as far as the run is still there."""
     record = records.get(run.strip())
     try:
         return () if record is None else read_result(records.runs / record.job.key).changes

@@ -25,7 +25,7 @@ _OVERLAP: Final = timedelta(minutes=5)
 
 
 def poll(connection: Connection, queue: Queue, now: float) -> list[Event]:
-    """What happened since the last poll, stored in the queue; the events that are new.
+    """Store the events since the last poll in the queue, and return those that are new.
 
     The first poll only notes how things stand: the bot does not answer what was written before it
     came. What the token may not read, such as issues, is left out. Raises ForgeError, after it has

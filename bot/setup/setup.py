@@ -62,7 +62,7 @@ class SetupOptions(Frozen):
 
 
 class Setup(Frozen):
-    """What was found in a checkout, and what follows."""
+    """Findings about a checkout, and what follows from them."""
 
     forge: str
     repository: str = Field(description="owner/name.")
@@ -85,7 +85,7 @@ class Setup(Frozen):
 def look(
     checkout: Path, options: SetupOptions, on_row: OnRow = lambda row, done, total: None
 ) -> Setup:
-    """What the repository of `checkout` has and needs. Writes nothing; raises InputError.
+    """Find out what the repository of `checkout` has and needs. Writes nothing. Raises InputError.
 
     `on_row` is called for each workload that is derived.
     """
@@ -143,7 +143,7 @@ def look(
 
 
 def _source(given: str, top: Path, forge: str) -> str:
-    """What the CI is to install: as said now, else in the CI file, else where we came from."""
+    """Return the source that the CI installs: as given, else as in the CI file, else our own."""
     if given:
         return checked_source(given)
     place = ci_place(forge)

@@ -1,4 +1,4 @@
-"""What the jobs of a CI install: this project, at one commit, from where this copy came from."""
+"""The source that jobs of a CI install: this project at one commit, from where this copy came."""
 
 from __future__ import annotations
 

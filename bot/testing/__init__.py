@@ -1,4 +1,4 @@
-"""What every forge must do, as tests to inherit: for whoever writes one (docs/adding-a-forge.md).
+"""Tests of a forge to inherit, for whoever writes one (docs/adding-a-forge.md).
 
 Nothing else of `bot` imports this package, which needs pytest.
 """

@@ -18,7 +18,7 @@ LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class ForgeContract:
-    """What a third party runs on a forge of theirs too. Fixtures that it needs:
+    """Tests that a third party runs on a forge of theirs, too. Fixtures that it needs:
 
     - `forge`: with branches main and work; work has one commit more, which changes README.md;
     - `merge`, `delete` and `restore`: what a person does by hand to a branch of that name;

@@ -27,7 +27,7 @@ _KEPT = frozenset(
 
 
 class Lesson(Frozen):
-    """What the pair teaches, in words that hold for other operators too."""
+    """The lesson of a pair, in words that hold for other operators too."""
 
     title: str
     description: str

@@ -32,7 +32,7 @@ from rules.load import load_motifs, load_taxonomy
 LOG: Final = logging.getLogger("ascendopt.bank")
 
 SHIPPED = Path(__file__).parents[1] / "shipped_tuples.jsonl"
-"""What `make bank` earned on the operators that this project ships."""
+"""The tuples that `make bank` earned on the operators that this project ships."""
 
 PARQUET = ".parquet"
 MOST_BYTES = 1 << 30

@@ -52,7 +52,7 @@ DOUBTFUL = 0.4
 
 
 class Query(Frozen):
-    """What a kernel suffers from and what it is."""
+    """The bottleneck and the traits of a kernel that tuples are sought for."""
 
     bottleneck: str
     classes: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class Query(Frozen):
     stage: Literal["tiling", "kernel", "joint"] = "joint"
     """Which half may change: what changes the other one alone is not offered."""
     by: Literal["likeness", "promise"] = "likeness"
-    """What decides the order: a reader wants what is alike, who tries motifs what will pay."""
+    """The order of tuples: the most alike first, or those first that promise most."""
 
 
 class Retrieved(Frozen):

@@ -283,7 +283,7 @@ def vectors(db: Connection) -> dict[str, list[float]]:
 
 
 def columns(db: Connection, dimensions: int) -> Rows:
-    """What an index needs of every tuple that has a vector of the model in force."""
+    """Return an index's columns for every tuple that has a vector of the model in force."""
     found = db.execute(
         "SELECT t.id, t.motif_id, t.diff_hash, t.classes, "
         "coalesce((t.evidence->>'slow_us')::DOUBLE / (t.evidence->>'fast_us')::DOUBLE, 1.0), "

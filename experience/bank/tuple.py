@@ -48,7 +48,7 @@ class Neighbour(Frozen):
 
     @classmethod
     def of(cls, trial: Trial) -> Neighbour:
-        """What a trial measured."""
+        """Return the figures that a trial measured."""
         cases = trial.measurement.cases if trial.measurement else ()
         busy: dict[str, float] = {}
         for case in cases:

@@ -43,7 +43,7 @@ class Checked(Frozen):
 
 
 class Refreshed(Frozen):
-    """What a refresh did."""
+    """The outcome of a refresh."""
 
     started: datetime
     finished: datetime

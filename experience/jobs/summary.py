@@ -10,7 +10,7 @@ from experience.jobs.refresh import Refreshed
 
 
 def markdown(done: Refreshed) -> str:
-    """What held, what was retired and why, what was learnt, and what the bank holds now."""
+    """Tell what held, what was retired and why, what was learnt, and what the bank holds now."""
     jinja = Environment(  # noqa: S701  (Markdown; foreign texts go through `cell`)
         loader=FileSystemLoader(Path(__file__).parent),
         undefined=StrictUndefined,

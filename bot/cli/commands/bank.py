@@ -21,7 +21,7 @@ from ci.session.bank import default_bank, open_bank
 
 
 class SearchOptions(Frozen):
-    """What is searched for next to the words."""
+    """Filters of a search, next to its words."""
 
     bottleneck_class: str = Field(
         default="", description="Bottleneck class from rules/taxonomy.yml that should match."

@@ -32,7 +32,7 @@ class BankOptions(Frozen):
 
 
 class ExportOptions(Frozen):
-    """What of the tuples is handed out."""
+    """Which tuples are exported, and how much of each."""
 
     strip: bool = Field(
         default=False,
@@ -41,7 +41,7 @@ class ExportOptions(Frozen):
 
 
 class ImportOptions(Frozen):
-    """What the file is, when it is no bank."""
+    """The format of a file that is no bank."""
 
     from_result: bool = Field(
         default=False,

@@ -102,7 +102,7 @@ def _owner(path: Path) -> Path | None:
 
 
 def _concerned(files: Sequence[Path]) -> dict[Path, list[Path]]:
-    """What names the operators that each of the files concerns."""
+    """Return the operators that each of the files concerns."""
     checkouts: dict[Path | None, list[Path]] = {}
     for file in files:
         there = next(above for above in file.absolute().parents if above.is_dir())

@@ -38,7 +38,7 @@ class CiOptions(Frozen):
 
 
 class RunOptions(Frozen):
-    """What the run without a token works with."""
+    """Options of the job that runs without a token."""
 
     repository: Path | None = Field(
         default=None,

@@ -25,7 +25,7 @@ from ci.model.yaml_model import model_problems
 
 
 class SimulateOptions(Frozen):
-    """What is tried."""
+    """The change that is simulated."""
 
     base: str = Field(
         default="",

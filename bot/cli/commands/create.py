@@ -18,7 +18,7 @@ from ci.session.create import create_operator
 
 
 def echo_created(created: Created) -> None:
-    """What was made and how it was verified, for a person."""
+    """Print for a person what was made and how it was verified."""
     say(f"{created.operator} is in {created.folder}, and is right:")
     width = max(len(c.name) for c in created.cases)
     for case in created.cases:
@@ -41,7 +41,7 @@ def echo_created(created: Created) -> None:
 
 
 class GoOnOptions(Frozen):
-    """What follows the making."""
+    """Options of the search that follows."""
 
     optimize: int = Field(
         default=0,

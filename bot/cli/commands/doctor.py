@@ -16,7 +16,7 @@ from ci.model.settings import AscHeaders
 
 
 class DoctorOptions(Frozen):
-    """What is looked at next to the machine."""
+    """Things that are examined next to the machine."""
 
     models: Path | None = Field(
         default=None,

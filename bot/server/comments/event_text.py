@@ -1,4 +1,4 @@
-"""What people wrote, as the forge has it: the comment or the issue that an event names."""
+"""Texts of people as the forge has them: the comment or the issue that an event names."""
 
 from __future__ import annotations
 

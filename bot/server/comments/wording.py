@@ -1,4 +1,4 @@
-"""What the bot writes under a merge request: the macros of `comments.md.j2`, posted elsewhere.
+"""The bot's comments under a merge request: the macros of `comments.md.j2`, posted elsewhere.
 
 The merge request's own text is another template; the help and what is wrong with a command stand
 next to the grammar (bot/repository/command.py). A run has one status comment, which is edited in
@@ -26,7 +26,7 @@ def _macros() -> Any:
 
 
 def said(name: str, *values: object) -> str:
-    """What the macro `name` makes of `values`; a test holds every call to the macros there are."""
+    """Return the text of the macro `name`; a test compares all calls with the macros that exist."""
     return str(getattr(_macros(), name)(*values)).strip("\n")
 
 
