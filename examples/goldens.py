@@ -4,7 +4,8 @@ Make an operator of one:
 
     ascendopt create examples/goldens.py:gelu --workload WORKLOAD.yaml --out FOLDER
 
-or of all, and hold them against those written by hand: `ascendopt bench create` (docs/create-measurements.md).
+or of all, and hold them against those written by hand: `ascendopt bench create`
+(docs/create-measurements.md).
 """
 
 from __future__ import annotations
