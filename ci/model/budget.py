@@ -18,7 +18,7 @@ VERIFICATION: Final = 3
 
 
 class ModelLimits(Frozen):
-    """What language models may use, whoever asks them."""
+    """Limits on the use of language models, whoever asks them."""
 
     max_tokens: int = Field(
         default=2_000_000,
@@ -117,7 +117,7 @@ class Budget:
         return self._money_granted is not None
 
     def use(self) -> BudgetUse:
-        """What was spent of what was granted."""
+        """Return the part of the budget that was spent."""
         with self._lock:
             return BudgetUse(
                 evaluations=self._evaluations,

@@ -1,4 +1,4 @@
-"""What a person says of a build in `.ascendopt.yml` where no build file does."""
+"""The settings of a build in `.ascendopt.yml`, for what no build file says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a census finds: one row an operator, with the stages it passed and why it failed."""
+"""Rows of a census: one for each operator, with the stages that it passed and why it failed."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Reason(Frozen):
 
 
 class Summary(Frozen):
-    """What a census adds up to."""
+    """The sums of a census."""
 
     operators: int
     for_chip: int = Field(description="Operators whose definition names the 910B, or no chip.")
@@ -128,7 +128,7 @@ ROWS = "census.jsonl"
 
 
 class CensusSettings(PoolOptions):
-    """What is tried, and how."""
+    """Settings of a census."""
 
     operators: str = Field(
         default="*", description="Glob over operator names, or category/name: 'foreach_*'."

@@ -10,7 +10,7 @@ from ci.model.trial import Fingerprint
 
 
 class CheckedChange(Frozen):
-    """What a run of the kind `check` leaves. Notes are not in it."""
+    """The result of a run of the kind `check`, without its notes."""
 
     run: str
     operator: str = Field(description="Folder from the repository's top.")

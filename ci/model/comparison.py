@@ -125,7 +125,7 @@ def _ratio(b: CaseMeasurement, c: CaseMeasurement) -> _Ratio:
 
 
 def _over(before: Paired | None, after: Paired | None) -> _Ratio:
-    """What was measured against one baseline, against each other; None is the baseline itself."""
+    """Return the ratio of two measured against one baseline; None is the baseline itself."""
     base = before or _ITSELF
     own = after or _ITSELF
     return _Ratio(own.ratio / base.ratio, own.low / base.high, own.high / max(base.low, 1e-9))

@@ -1,4 +1,4 @@
-"""What `ascendopt create` made, as data."""
+"""The operator that `ascendopt create` made, as data."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Created(Frozen):
 
 
 class Judged(Frozen):
-    """What a made operator does on the cases of its workload, and by what it was called right."""
+    """The verdict on a made operator on the cases of its workload, and its reasons."""
 
     fingerprint: Fingerprint
     cases: tuple[CaseMeasurement, ...] = Field(description="Times, over the ensemble too.")

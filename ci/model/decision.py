@@ -17,9 +17,9 @@ class Decision(NamedTuple):
     site: int
     """Its address there."""
     branch: int
-    """What called the library for it, or the number of a case of a switch."""
+    """The address that called the library for it, or the number of a case of a switch."""
     blocks: frozenset[int] = frozenset()
-    """What ran next, as addresses of one build."""
+    """Addresses, in one build, of the code that ran next."""
     is_case: bool = False
     """A case of a switch: it is taken, or it is not."""
     below: Operands | None = None

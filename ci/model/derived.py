@@ -1,4 +1,4 @@
-"""What became of deriving a workload for an operator: its cases, or why there are none."""
+"""The outcome of deriving a workload for an operator: its cases, or why there are none."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class DerivedRow(Frozen):
 
 
 class Coverage(Frozen):
-    """What deriving came to in one repository."""
+    """How many operators of one repository got a workload."""
 
     name: str
     operators: int = Field(description="Declared for the 910B, or for no chip.")

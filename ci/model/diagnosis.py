@@ -1,4 +1,4 @@
-"""What bounds a kernel."""
+"""The bottleneck of a kernel."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ci.model.frozen import Frozen
 
 
 class Diagnosis(Frozen):
-    """What bounds a kernel, in words for retrieval and for the report."""
+    """The bottleneck of a kernel, in words for retrieval and for the report."""
 
     bottleneck: str
     classes: tuple[str, ...]

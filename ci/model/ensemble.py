@@ -1,4 +1,4 @@
-"""What a final figure is measured over: conditions of a launch, and the ranges of constants."""
+"""The ensemble of a final figure: conditions of a launch, and the ranges of constants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can go wrong, as sentences for the person who can fix it."""
+"""Errors, as sentences for the person who can fix them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the jobs over the bank are asked and say: rewind, refresh, and the map of a bank."""
+"""Settings and results of the jobs over the bank: rewind, refresh, and the map of a bank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a check found in an operator as it is."""
+"""Findings of a check in an operator as it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes into a launch and what comes out of it: tensors, time samples, the profile."""
+"""Inputs and results of a launch: tensors, time samples, the profile."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def arrays(tensors: tuple[Array | list[Array] | None, ...] | Tensors) -> list[Ar
 
 @dataclass(frozen=True)
 class CaseRun:
-    """What one launch gave: outputs, its time samples in µs and the per-pipe profile."""
+    """The result of one launch: outputs, its time samples in µs and the per-pipe profile."""
 
     outputs: Tensors
     samples_us: tuple[float, ...]
@@ -42,7 +42,7 @@ class CaseRun:
     members_us: dict[str, float] = field(default_factory=dict)
     """Times by member of the ensemble that was asked for: the launch's time in µs."""
     decisions: tuple[Decision, ...] = ()
-    """What was compared, of a build that is watched."""
+    """Comparisons that ran, in a build that is watched."""
 
 
 def wrote_nothing(written: int | None, inputs: Tensors, outputs: Tensors) -> bool:
@@ -76,7 +76,7 @@ class Sample(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """What `Build.run` will be called with, named by case and seed."""
+    """The arguments that `Build.run` will be called with, named by case and seed."""
 
     case: WorkloadCase
     seed: int

@@ -1,4 +1,4 @@
-"""What a source is, where an operator lies, and who includes whom.
+"""Sources of an operator: which files they are, where they lie, and who includes whom.
 
 One definition for what optimizes a work tree and for the bot, which reads a git tree: nothing here
 looks at a disk.
@@ -68,7 +68,7 @@ def operators(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 def included(text: str) -> list[str]:
-    """What a source includes, as it spells it."""
+    """Return the includes of a source, as it spells them."""
     return _INCLUDE.findall(text)
 
 

@@ -51,7 +51,7 @@ class ComparedCase(Frozen):
 
 
 class MeasuredChange(Frozen):
-    """What a run of the kind `measure` leaves."""
+    """The result of a run of the kind `measure`."""
 
     run: str
     operator: str = Field(description="Folder from the repository's top.")

@@ -1,4 +1,4 @@
-"""What a run tells its onlookers while it goes on: data for the progress view and the log."""
+"""Notices of a run while it goes on: data for the progress view and the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search ranks programs by: the gain that holds in every state a launch may start from.
+"""The objective that a search ranks programs by: the gain in every start state of a launch.
 
 The verdict of a run is about all of these states, so a search that ranked cold launches alone
 would build on programs that are refused at the end.

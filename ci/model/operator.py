@@ -81,7 +81,7 @@ class LaunchNumber(Frozen):
 
     @staticmethod
     def stands_for(start: int) -> str:
-        """What stands for the number that starts there in the text of a `WrittenSource`."""
+        """Return the placeholder of the number that starts there in a `WrittenSource`."""
         return f"@{start}@"
 
 
@@ -193,7 +193,7 @@ class Operator(Frozen):
 
     @property
     def place(self) -> Path:
-        """What names it: its folder, or one of its name in a folder of several."""
+        """Return its folder, or, where several share one, a path of its name in there."""
         return self.root / self.name if self.shares_folder else self.root
 
     @property

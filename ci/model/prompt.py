@@ -9,7 +9,7 @@ from ci.model.trial import Trial
 
 
 class StepPrompt(Frozen):
-    """What a model would be sent for the first step of a search."""
+    """The prompt for the first step of a search."""
 
     operator: str
     trial: Trial = Field(description="The original operator, which the prompt describes.")

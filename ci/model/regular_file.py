@@ -18,7 +18,7 @@ MOST_BYTES: Final = 64 << 20
 
 
 def file_bytes(path: Path, inside: Path | None = None, *, most_bytes: int = MOST_BYTES) -> bytes:
-    """What an ordinary file holds.
+    """Return the bytes of an ordinary file.
 
     `inside`: the real path of a folder that the file has to lie in with all links followed.
     Raises FileNotFoundError when there is none, and InputError when it cannot be read, is no
@@ -53,7 +53,7 @@ def file_text(path: Path, inside: Path | None = None, *, most_bytes: int = MOST_
 
 
 def _kind(mode: int) -> str:
-    """What a file is that is no ordinary one, in words."""
+    """Name the kind of a file that is no ordinary one."""
     if stat.S_ISDIR(mode):
         return "a folder"
     return "a pipe" if stat.S_ISFIFO(mode) else "a device"

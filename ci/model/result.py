@@ -1,4 +1,4 @@
-"""What a finished optimization hands to the report and to the bot: data only."""
+"""The result of a finished optimization, as data for the report and for the bot."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class OtherSizes(Frozen):
 
 
 class Decisions(Frozen):
-    """What is known of the comparisons that a change brings, or decides otherwise."""
+    """Comparisons that a change brings, or decides otherwise, and how far they were tried."""
 
     new: int = Field(description="Comparisons, moduli, loop bounds and cases of a switch.")
     both: int = Field(description="Those of them that verified launches took both ways.")
@@ -124,7 +124,7 @@ class Verification(Frozen):
 
 
 class BudgetUse(Frozen):
-    """What was spent of what was granted."""
+    """The granted budget, and the part that was spent."""
 
     evaluations: int
     granted: int

@@ -148,7 +148,7 @@ class Candidate(Frozen):
 
     @property
     def own_parts(self) -> tuple[Change, ...]:
-        """What it does to its parent: its parts, or its rationale as the only one."""
+        """Return its changes to its parent: its parts, or its rationale as the only one."""
         return self.parts or ((Change(what=self.rationale),) if self.rationale else ())
 
     @cached_property
@@ -161,7 +161,7 @@ class Candidate(Frozen):
 
 
 class Fingerprint(Frozen):
-    """What produced a figure: backend, device and versions."""
+    """The origin of a figure: backend, device and versions."""
 
     backend: Literal["sim", "cann", "camodel", "replay"]
     device: str = Field(description="910B4, or the SoC that the driver reports.")

@@ -18,7 +18,7 @@ KEPT = 0.5
 
 
 TOGETHER: Final = "several constants moved at once"
-"""What the draws of all constants are called together."""
+"""The name of the draws of all constants together."""
 
 
 class Uncertainty(Frozen):

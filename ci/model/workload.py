@@ -54,7 +54,7 @@ class TensorCase(Frozen):
 
 
 Entry: TypeAlias = TensorCase | tuple[TensorCase, ...]
-"""What is given for one input or output: a tensor, or a list of them."""
+"""The entry of one input or output: a tensor, or a list of them."""
 
 
 class WorkloadCase(Frozen):
@@ -100,7 +100,7 @@ class Tolerance(Frozen):
 
 
 class Workload(Frozen):
-    """What an operator is optimized for and judged by."""
+    """The cases that an operator is optimized for and judged by."""
 
     operator: str
     cases: tuple[WorkloadCase, ...] = Field(min_length=1)

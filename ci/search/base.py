@@ -1,4 +1,4 @@
-"""What a search strategy is: it proposes what to evaluate next and observes trials.
+"""The protocol of a search strategy: it proposes the next candidate and observes trials.
 
 A strategy is one file in `ci/search/strategies` (docs/adding-a-strategy.md). It holds whatever it
 wants to know between trials: who is a parent, how many parents there are, and when enough was
@@ -37,9 +37,9 @@ class Strategy(ABC):
     """
 
     name: ClassVar[str]
-    """What --strategy calls it."""
+    """Its name for --strategy."""
     summary: ClassVar[str]
-    """What it does, in a few words for the help."""
+    """A few words about it, for the help."""
     Options: ClassVar[type[Frozen]] = NoOptions
     """Its own options; each is an option of `ascendopt optimize`."""
 

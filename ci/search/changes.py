@@ -1,4 +1,4 @@
-"""What a patch does in all: the sum of the steps that led to it, held against the original."""
+"""The changes of a patch in all: the sum of its steps, compared with the original."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a finished search teaches: rewrites that helped, and those that did not, as tuples.
+"""Lessons of a finished search: rewrites that helped, and those that did not, as tuples.
 
 A step that was significantly faster than its parent becomes a forward tuple. One that was slower,
 made no difference or failed becomes a negative, inverted: its diff leads from the rewrite back to

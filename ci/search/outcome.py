@@ -98,7 +98,7 @@ def conclude(
 
 @dataclass(frozen=True)
 class _Found:
-    """What the end of a run makes of its trials."""
+    """The summary of a run's trials at its end."""
 
     verdict: Verdict
     baseline: Trial

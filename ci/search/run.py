@@ -256,7 +256,7 @@ class Run:
         return admitted
 
     def confirm(self, trial: Trial) -> Verification | Refusal:
-        """What the final check says of an admitted trial, which is asked once.
+        """Return the final check of an admitted trial; it runs once.
 
         One is paid for when the run begins, each further one costs an evaluation, which is put
         aside at once. Where none was left `LAST_CHECKS` more are free, so that one refusal at the
@@ -327,7 +327,7 @@ class Run:
         return [step for step, above in pairs if self._ratio(above, step) < 1 + MINIMUM_EFFECT]
 
     def _ratio(self, above: Trial, step: Trial) -> float:
-        """What a step gained on its parent; 1 where either has no time."""
+        """Return the speedup of a step over its parent; 1 where either has no time."""
         if above.measurement is None or step.measurement is None:
             return 1.0
         return self.score(above) / self.score(step)
@@ -351,7 +351,7 @@ class Run:
             trial = above
 
     def recall(self, key: str, make: Callable[[], str]) -> str:
-        """What was made for `key` before, also before an interruption; else what `make` gives."""
+        """Return the text kept for `key`, also by an interrupted run; else the one of `make`."""
         known = self.store.recall(key)
         if known is None:
             known = make()

@@ -156,7 +156,7 @@ class Steps:
     def _retrieved(
         self, stage: Stage, parent: Trial, diagnosis: Diagnosis
     ) -> tuple[Retrieved, ...]:
-        """What the bank offers; a resumed run does not ask a bank that learnt since."""
+        """Retrieve tuples from the bank; a resumed run does not ask a bank that learnt since."""
         run, task = self._run, self.task
 
         def ask() -> str:

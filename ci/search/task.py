@@ -1,4 +1,4 @@
-"""What a search works with."""
+"""The task of a search."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def hash_of_sources(operator: Operator) -> str:
 
 @dataclass(frozen=True)
 class Task:
-    """What is made faster, who judges and who proposes, and with what experience."""
+    """The operator to make faster, who judges, who proposes, and with which experience."""
 
     operator: Operator
     workload: Workload
@@ -32,11 +32,11 @@ class Task:
 
     @property
     def device(self) -> str:
-        """What candidates are measured on."""
+        """Return the device that candidates are measured on."""
         return self.evaluator.fingerprint().device
 
     def identity(self) -> dict[str, object]:
-        """What must be equal for two runs of equal settings to give the same trials."""
+        """Return the facts that decide, next to the settings, which trials a run makes."""
         workload = self.workload.model_dump_json(exclude={"folder"})
         roles = self.proposer.models.roles()
         return {

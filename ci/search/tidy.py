@@ -77,7 +77,7 @@ def _without_weak(
 
 
 def _tried(run: Run, candidate: Candidate) -> Trial | None:
-    """What this very program is known by in the history, where final checks leave their word."""
+    """Return the trial of this very program in the history, which holds final verdicts, too."""
     own = (t for t in run.history[1:] if t.candidate.hash == candidate.hash and not t.cached)
     return next(own, None)
 

@@ -130,7 +130,7 @@ class Session:
         return self._told(found, proposing.proposer)
 
     def prompt(self, bank: Path | None) -> StepPrompt:
-        """What a model would be sent for a first step of both halves; nothing is sent."""
+        """Return the prompt for a first step of both halves; nothing is sent."""
         from ci.proposer.llm.first_prompt import first_prompt
         from ci.session.bank import open_bank
 

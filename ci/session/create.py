@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def asked(golden: str, shapes: str, name: str = "") -> Asked:
-    """What somebody asks for with the texts of a golden function and its shapes; nothing is run.
+    """Return the request that a golden function's texts and shapes make; nothing is run.
 
     Raises InputError with a sentence that says what they lack.
     """

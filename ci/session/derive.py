@@ -117,7 +117,7 @@ def write_frame(kernel: Path, entry: str, folder: Path) -> Path:
 
 
 def coverage(folders: Sequence[Path]) -> list[Coverage]:
-    """What `derive_workloads` left in each folder, counted; raises InputError where it did not."""
+    """Count the results of `derive_workloads` by folder. Raises InputError where it has none."""
     from ci.census.run import rows_of
 
     found = []

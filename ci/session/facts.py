@@ -148,7 +148,7 @@ def _fault(model: ModelSettings) -> str:
 
 
 class ModelsFile(NamedTuple):
-    """What a models file may say, and the prices that are known without it."""
+    """The fields of a models file, and the prices that are known without one."""
 
     roles: tuple[str, ...]
     model: type[Frozen]

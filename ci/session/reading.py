@@ -12,7 +12,7 @@ from ci.model.frozen import Frozen
 
 
 class Reading(Frozen):
-    """What the definitions and build files of a repository say; paths are from its top."""
+    """Facts from a repository's definitions and build files; paths are from its top."""
 
     ours: tuple[str, ...] = Field(description="Declared for the 910B, or for no chip.")
     others: dict[str, tuple[str, ...]] = Field(
@@ -25,7 +25,7 @@ class Reading(Frozen):
 
 
 def no_operator(repository: Path) -> str:
-    """What the owner of a checkout without operators in its last commit can do."""
+    """Return the sentence for the owner of a checkout without operators in its last commit."""
     from ci.source.discovery import operator_places
     from ci.source.seen_kernels import no_operator
 

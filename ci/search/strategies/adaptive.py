@@ -39,7 +39,7 @@ PRIOR: Final[dict[Move, tuple[float, float]]] = {
 
 @dataclass
 class _State:
-    """What the search knows between two moves."""
+    """The state of the search between two moves."""
 
     run: Run
     steps: Steps
@@ -56,7 +56,7 @@ class _State:
     )
 
     def least(self, parent: Trial) -> float:
-        """What a trial must gain on its parent to be the new best."""
+        """Return the least gain over its parent that makes a trial the new best."""
         return (1 + self.run.resolution) * self.run.score(parent) / self.run.score(self.best)
 
     def observe(self, move: Move, trial: Trial, least: float) -> None:
