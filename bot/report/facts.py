@@ -15,7 +15,6 @@ from bot.report.uncertainty import reported_times
 from ci.model.comparison import STEP_EFFECT, Comparison, compare
 from ci.model.result import Result, UsedTuple
 from ci.model.trial import CaseMeasurement, Change, Measurement, Outcome, Trial
-from ci.model.uncertainty import Uncertainty
 from rules.load import load_motifs
 
 PIPES: Final = ("SCALAR", "MTE2", "VECTOR", "CUBE", "MTE1", "MTE3", "FIX")
@@ -307,7 +306,7 @@ def mean_times(result: Result) -> str:
 def _first_state(result: Result) -> str:
     """', 1.38× from a cold start' where that is another figure than the one that always holds."""
     found = result.uncertainty
-    if found is None or not _differs(found):
+    if found is None or not found.differs:
         return ""
     speedup = f"{found.speedup:.2f}×"
     if found.condition == "cold":
@@ -316,15 +315,10 @@ def _first_state(result: Result) -> str:
 
 
 def _gain(result: Result) -> str:
-    """'1.21×', or 'at least 1.14×' where the start states of a launch differ."""
-    found = result.uncertainty
-    if found is not None and _differs(found):
-        return _("at least {gain}", gain=f"{found.held:.2f}×")
+    """'1.21×', or 'at least 1.14×' where a start state or a doubt of the model gives less."""
+    if result.uncertainty is not None and result.uncertainty.differs:
+        return _("at least {gain}", gain=f"{result.held:.2f}×")
     return f"{result.speedup:.2f}×"
-
-
-def _differs(found: Uncertainty) -> bool:
-    return f"{found.held:.2f}" != f"{found.speedup:.2f}"
 
 
 def microseconds(value: float) -> str:

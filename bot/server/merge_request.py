@@ -151,8 +151,7 @@ def slug(operator: str) -> str:
 def title(result: Result, *, conventional: bool = False) -> str:
     """One line, with the figure and whether it is simulated."""
     kind = "simulated" if result.fingerprint.simulated else result.fingerprint.device
-    spread = result.uncertainty
-    least = "at least " if spread is not None and spread.headline.startswith("at least") else ""
+    least = "at least " if result.uncertainty and result.uncertainty.differs else ""
     figure = f"{least}{result.held:.2f}x faster ({kind})"
     if conventional:
         return inert(f"perf({result.operator}): {figure}", 120)

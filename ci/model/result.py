@@ -204,10 +204,10 @@ class Result(Frozen):
 
     @property
     def held(self) -> float:
-        """The speedup in every state that a launch may start from: the one to promise."""
-        return self.speedup if self.uncertainty is None else self.uncertainty.held
+        """The least speedup over start states and all that the model is unsure of: a promise."""
+        return self.speedup if self.uncertainty is None else self.uncertainty.low
 
     @property
     def gain(self) -> str:
-        """'at least 1.14×, 1.21× cold', or '1.21×' where that holds in every state."""
+        """'at least 1.14×, 1.21× cold', or '1.21×' where nothing gives less."""
         return f"{self.speedup:.2f}×" if self.uncertainty is None else self.uncertainty.headline

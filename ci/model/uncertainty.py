@@ -56,15 +56,20 @@ class Uncertainty(Frozen):
 
     @property
     def held(self) -> float:
-        """The speedup that holds in every start state: what a headline may say."""
+        """The speedup that holds in every start state, no constant moved."""
         return min(self.states.values(), default=self.speedup)
 
     @property
     def headline(self) -> str:
-        """'at least 1.14×, 1.21× cold'; '1.21×' where all states agree."""
-        if f"{self.held:.2f}" == f"{self.speedup:.2f}":
+        """'at least 1.14×, 1.21× cold'; '1.21×' where all members agree."""
+        if not self.differs:
             return f"{self.speedup:.2f}×"
-        return f"at least {self.held:.2f}×, {self.speedup:.2f}× {self.condition}"
+        return f"at least {self.low:.2f}×, {self.speedup:.2f}× {self.condition}"
+
+    @property
+    def differs(self) -> bool:
+        """True where some member gives less than `speedup`, to two digits."""
+        return f"{self.low:.2f}" != f"{self.speedup:.2f}"
 
     @property
     def interval(self) -> str:
