@@ -40,6 +40,7 @@ def repository(found: dict[str, Any], name: str, home: str) -> Repository:
         default_branch=found.get("default_branch") or "main",
         push_url=f"{home}/{name}.git",
         web_url=page,
+        number=str(found.get("id") or ""),
     )
 
 

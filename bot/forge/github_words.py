@@ -34,6 +34,7 @@ def repository(found: dict[str, Any]) -> Repository:
         default_branch=found["default_branch"],
         push_url=found["clone_url"],
         web_url=found["html_url"],
+        number=str(found.get("id") or ""),
     )
 
 

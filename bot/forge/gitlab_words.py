@@ -56,6 +56,7 @@ def repository(found: dict[str, Any]) -> Repository:
         default_branch=found.get("default_branch") or "main",
         push_url=found["http_url_to_repo"],
         web_url=found["web_url"],
+        number=str(found.get("id") or ""),
     )
 
 

@@ -24,6 +24,14 @@ class Repository(Frozen):
     default_branch: str
     push_url: str = Field(description="What `git push` is given; never holds a token.")
     web_url: str = Field(default="", description="Its page for a person; empty when it has none.")
+    number: str = Field(
+        default="", description="What the forge knows it by, however it is named; empty for none."
+    )
+
+    @property
+    def lasting(self) -> str:
+        """What tells it from others of its forge, also after a rename where the forge can."""
+        return self.number or self.name
 
 
 class MergeRequest(Frozen):

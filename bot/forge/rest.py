@@ -145,8 +145,8 @@ class RestForge(Forge):
         former = copy.copy(self)
         former._name = name
         found = self._rest.find(f"looking up the repository {name}", former._path(""))
-        led = found is not None and former._repository(found).name
-        return led == self.repository().name
+        led = found is not None and former._repository(found).lasting
+        return led == self.repository().lasting
 
     def viewer(self) -> str:
         """GET /user, once."""

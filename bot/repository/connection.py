@@ -38,6 +38,11 @@ class Connection:
         """Return the names by which jobs and facts of this repository are kept."""
         return self.name, self.repository
 
+    @property
+    def lasting(self) -> tuple[str, str]:
+        """What keys of jobs hold: it stays when the repository is named otherwise."""
+        return self.name, self.forge.repository().lasting
+
     def tip(self) -> str:
         """Head commit of the default branch, fetched: what configures and judges."""
         branch = self.forge.repository().default_branch

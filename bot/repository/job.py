@@ -134,6 +134,7 @@ def job_key(
 ) -> str:
     """The identity of work: (forge, repository, operator, blob hashes, configuration, target).
 
+    `repository`: what stays when it is renamed, so that nothing is searched for twice.
     `blobs`: git hash by path of every file that the operator is built from or judged by;
     `settings`: what else decides the result, the target among them. A merge request's number or
     who asked is not part of it: the same sources asked for twice are the same work.

@@ -76,7 +76,7 @@ def _job(
         "head": subject.source.name,
     }
     return Job(
-        key=subject.key(*work.connection.here, settings),
+        key=subject.key(*work.connection.lasting, settings),
         kind=kind,
         forge=work.connection.name,
         repository=work.connection.repository,

@@ -66,7 +66,7 @@ def create_job(work: Work, command: Command, comment: Comment, number: int, issu
         "dry_run": str(command.dry_run),
     }
     return Job(
-        key=job_key(*work.connection.here, folder, blobs, settings),
+        key=job_key(*work.connection.lasting, folder, blobs, settings),
         kind="create",
         forge=work.connection.name,
         repository=work.connection.repository,

@@ -200,7 +200,7 @@ def _job(
         "target": target,
     }
     return Job(
-        key=subject.key(*work.connection.here, settings),
+        key=subject.key(*work.connection.lasting, settings),
         forge=work.connection.name,
         repository=work.connection.repository,
         number=request.number if request else 0,

@@ -270,7 +270,7 @@ def verification(
         "base": subject.source.name,
     }
     return Job(
-        key=subject.key(connection.name, connection.repository, settings),
+        key=subject.key(*connection.lasting, settings),
         kind="verify",
         forge=connection.name,
         repository=connection.repository,

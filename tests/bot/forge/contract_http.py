@@ -80,6 +80,7 @@ class HttpForgeContract(ForgeContract):
     ) -> None:
         server.former = "old-team/old"
         assert forge.was_named("old-team/old")
+        assert forge.repository().lasting == forge.repository().number != ""
         assert not forge.was_named("other/ops")
 
     def test_no_link_leads_round_in_circles(self, forge: Forge, server: ForgeServer) -> None:

@@ -129,6 +129,28 @@ def test_what_was_remembered_under_a_former_name_is_ours(
     assert not any("old/name" in name for name in facts)
 
 
+def test_after_a_rename_the_same_work_is_not_done_again(
+    ci: Ci, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The forge knows a repository by a number, and leads from its former name to this one."""
+    unnumbered, former = LocalForge.repository, ci.ops.name
+    names, numbers = {"name": former}, {"number": "7"}
+    monkeypatch.setattr(
+        LocalForge,
+        "repository",
+        lambda forge: unnumbered(forge).model_copy(update={**names, **numbers}),
+    )
+    monkeypatch.setattr(LocalForge, "was_named", lambda forge, name: name == former)
+    number, job = asked(ci)
+    ci.report(job, result())
+    names["name"] = "renamed"
+    assert ci.write(number, "/optimize op=scale_add") == []
+    assert set(ci.records()) == {job.key}
+    numbers["number"] = "8"  # another repository that took the name has work of its own
+    (other,) = ci.write(number, "/optimize op=scale_add")
+    assert other.key != job.key
+
+
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("changed", "reason"),

@@ -120,3 +120,15 @@ def test_vectors_of_another_length_by_the_same_name_are_no_neighbours(tmp_path: 
     bank.add(make_tuple(1))
     with pytest.raises(InputError, match="bank reembed"):
         Bank(bank.path, embedder=Shorter()).search(Query(bottleneck="copies"))
+
+
+def test_vectors_of_another_model_are_no_neighbours_whatever_their_length(tmp_path: Path) -> None:
+    class Other(HashedEmbedder):
+        model = "another-model"
+
+    bank = Bank(tmp_path / "bank.duckdb")
+    bank.add(make_tuple(1))
+    with pytest.raises(InputError, match="bank reembed"):
+        Bank(bank.path, embedder=Other()).search(Query(bottleneck="copies"))
+    with pytest.raises(InputError, match="bank reembed"):
+        Bank(bank.path, embedder=Other()).add(make_tuple(2))

@@ -54,7 +54,12 @@ class GitCodeServer(ForgeServer):
 
     def repo(self, name: str) -> dict[str, Any]:
         page = f"{self.url}/{name}.git"
-        return {"id": 7, "full_name": name, "html_url": page, "default_branch": self.default_branch}
+        return {
+            "id": 7 if name == self.name else 9,
+            "full_name": name,
+            "html_url": page,
+            "default_branch": self.default_branch,
+        }
 
     def permission(self, request: Request, user: str) -> Answer:
         access = self.forge().permission(user)

@@ -67,6 +67,7 @@ class GitHubServer(ForgeServer):
 
     def repo(self, name: str) -> dict[str, Any]:
         return {
+            "id": 1296269 if name == self.name else 9,
             "full_name": name,
             "default_branch": self.default_branch,
             "clone_url": f"{self.url}/{name}.git",
