@@ -368,6 +368,25 @@ class SimulatorBuild(TiledBuild):
             members_us={n: c / self.device.clock_mhz for n, c in result.members.items()},
         )
 
+    def reads_behind(self, case: WorkloadCase, inputs: Tensors, outputs: Tensors) -> bool:
+        """Whether the outputs hang on the bytes behind the inputs. Raises TrialFailure."""
+        outputs = with_room(self.operator, case, outputs)
+        spec = self._spec(case, inputs, outputs, POISONS[0])
+        given = (
+            launch(
+                self.toolchain.machine_runner,
+                self.device,
+                replace(spec, behind=byte),
+                inputs,
+                outputs,
+                self._backend.limits,
+                texts=self.texts,
+            )
+            for byte in POISONS[:2]
+        )
+        first, second = ([array.tobytes() for array in arrays(one.outputs)] for one in given)
+        return first != second
+
     def addresses(
         self, case: WorkloadCase, inputs: Tensors, outputs: Tensors, seconds: float
     ) -> tuple[Cover, ...] | None:

@@ -14,6 +14,7 @@ Distribution: TypeAlias = Literal[
     "uniform",
     "normal",
     "permutation",
+    "counted",
     "sorted",
     "special",
     "infinite",
@@ -26,6 +27,7 @@ Distribution: TypeAlias = Literal[
 """How values are drawn (`ci.source.inputs`).
 
 uniform, normal  over the range; permutation  of 0 … size−1; sorted  ascending along the last axis
+counted   0, 1, 2 … to the end of the range, again and again
 special   uniform, but NaN, infinities, zeros of both signs and denormals in a few elements
 infinite  uniform, but infinities of both signs in a few elements
 tiny      uniform, but zeros of both signs and denormals in a few elements

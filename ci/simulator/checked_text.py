@@ -60,8 +60,9 @@ class _Side:
 
 _KERNEL = _Side("AscendC", ("*", "+"))
 _KERNEL_GIVEN = _Side("AscendC", ("*", "+"), given=True)
-_HOST = _Side("optiling", (), names=True)
-"""The compiler's own checks see the host side's sums and products, which have signs."""
+_HOST = _Side("optiling", ("*",), names=True)
+"""The compiler's own checks see the host side's sums and products that have signs. Sums without
+signs are mostly meant to wrap: a difference is added."""
 
 
 def cast_texts(texts: Mapping[str, str]) -> dict[str, str]:
@@ -171,7 +172,7 @@ def _edits(source: Source, node: Node, side: _Side) -> Iterator[Edit]:
         # `Type * name;` and `Type<a> * name` are declarations that the grammar may take for more.
         whole = node.parent is not None and node.parent.type == "expression_statement"
         if not whole and left.type != "template_function" and right.type != "string_literal":
-            yield _behind(sign, f" ::AscendC::Checked() {source.code(sign)}")
+            yield _behind(sign, f" ::{side.namespace}::Checked() {source.code(sign)}")
     elif node.type == "assignment_expression" and right.type not in _CONSTANT:
         name = source.code(left)
         if left.type in _PLAIN and source.code(sign) == "+=" and side.checked:

@@ -34,6 +34,8 @@ class LaunchSpec:
     """Output index → value that fills it before the launch; others hold garbage."""
     poison: int = 0xFF
     """Each byte of outputs, workspace and local memories before the launch."""
+    behind: int | None = None
+    """Each byte behind the inputs; None for that of `poison`."""
     over_read: int = 32
     """Bytes behind a tensor's last block of 32 that copies may read."""
     checked: bool = False
@@ -83,6 +85,7 @@ def write_request(
         f"tiling\t{folder / 'tiling'}",
         f"workspace\t{spec.workspace}",
         f"poison\t{spec.poison}",
+        f"behind\t{spec.poison if spec.behind is None else spec.behind}",
         f"over_read\t{spec.over_read}",
         f"checked\t{int(spec.checked)}",
         f"addresses\t{int(spec.addresses)}",

@@ -101,6 +101,9 @@ def _drawn(spec: TensorCase, dtype: DType, count: int, stream: np.random.Generat
     low, high = spec.range
     if spec.distribution == "permutation":
         return store(stream.permutation(count).reshape(spec.shape), dtype)
+    if spec.distribution == "counted":
+        numbers = np.arange(count) % (max(0, int(high)) + 1)
+        return store(numbers.reshape(spec.shape), dtype)
     if dtype.is_complex:
         parts = stream.uniform(low, high, (2, count))
         return store((parts[0] + 1j * parts[1]).reshape(spec.shape), dtype)

@@ -12,15 +12,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from ci.backend.base import Build
 from ci.backend.sim import SimulatorBackend, SimulatorBuild
 from ci.host.tiling_request import HostRequest, host_request, platform_facts
-from ci.judge.check.doubts import doubtful
+from ci.judge.check.doubts import doubtful, outputs_guessed
 from ci.judge.check.findings import Findings
 from ci.judge.check.host_state import as_inferred, ask_again, left_unset, remembers
 from ci.judge.check.meetings import Meetings
+from ci.judge.check.other_values import other_values
 from ci.judge.gate_subject import Standard
 from ci.judge.launch_record import Launched, launch_once
+from ci.judge.reference import empty_like
 from ci.judge.varied.lengths import Empty, Lengths
 from ci.judge.varied_sweep import WIDE, sweep
 from ci.model.errors import CaseDeclined, InputError, TrialFailure
@@ -51,6 +52,8 @@ class _Check:
     notes: list[str] = field(default_factory=list)
     launched: list[tuple[str, WorkloadCase]] = field(default_factory=list)
     """Cases that the plain build was launched on, with what is varied in them."""
+    failed: list[tuple[str, WorkloadCase]] = field(default_factory=list)
+    """Varied cases on which it failed."""
     varied: dict[str, int] = field(default_factory=dict)
     started: float = field(default_factory=time.monotonic)
 
@@ -71,13 +74,16 @@ class _Check:
         for case in self.standard.workload.cases:
             self.say(f"case {case.name}")
             found = self._plain(case)
-            if isinstance(found, Launched):
-                self.findings.launched(found, self.seed)
-            else:
-                self.findings.failure(found)
-                if found.outcome in ALWAYS:
-                    break
+            self._collect(found)
+            if isinstance(found, TrialFailure) and found.outcome in ALWAYS:
+                break
             self.launched.append(("", case))
+
+    def _collect(self, found: Launched | TrialFailure, family: str = "") -> None:
+        if isinstance(found, TrialFailure):
+            self.findings.failure(found, family, mild=family == Empty.name)
+        else:
+            self.findings.launched(found, self.seed, family, rounding=family in ROUNDING)
 
     def ask(self) -> None:
         """What the host side says of the cases."""
@@ -113,12 +119,8 @@ class _Check:
                 continue
             self.varied[family] = self.varied.get(family, 0) + 1
             self._doubt(family, case)
-            if isinstance(taken, TrialFailure):
-                self.findings.failure(taken, family, mild=family == Empty.name)
-            else:
-                loose = family in ROUNDING
-                self.findings.launched(taken, self.seed, family, rounding=loose)
-                self.launched.append((family, case))
+            self._collect(taken, family)
+            (self.launched if isinstance(taken, Launched) else self.failed).append((family, case))
         for ladder in swept.longer:
             self._first_taken(ladder)
         if tier.late():
@@ -129,6 +131,8 @@ class _Check:
     def _doubt(self, family: str, case: WorkloadCase) -> None:
         if doubtful(self.standard, family, case):
             self.findings.doubtful.add(case.name)
+        elif outputs_guessed(self.standard, family, case):
+            self.findings.outputs_guessed.add(case.name)
 
     def _first_taken(self, ladder: Sequence[WorkloadCase]) -> None:
         """Collect what the first case shows that the operator is made for."""
@@ -137,19 +141,40 @@ class _Check:
             if taken is None:
                 continue
             self.varied[Lengths.name] = self.varied.get(Lengths.name, 0) + 1
-            if isinstance(taken, TrialFailure):
-                self.findings.failure(taken, Lengths.name)
-            else:
-                self.findings.launched(taken, self.seed, Lengths.name)
-                self.launched.append((Lengths.name, case))
+            self._doubt(Lengths.name, case)
+            self._collect(taken, Lengths.name)
+            kept = self.launched if isinstance(taken, Launched) else self.failed
+            kept.append((Lengths.name, case))
             return
 
     def watch(self, build: SimulatorBuild) -> None:
         """The same cases, built to be checked, and what the host side says of all of them."""
         meetings, asked = Meetings(build, self.findings), dict[str, HostRequest]()
         self._watch(build, meetings, asked)
+        self.revalue(build)
         remembers(build, asked, self.findings)
         meetings.ask(asked)
+
+    def revalue(self, build: SimulatorBuild | None) -> None:
+        """Make notes of what other values of a case's integers do not show, where no golden
+        function says which are right."""
+        if self.standard.workload.golden:
+            return
+        for varied, case in (*self.launched, *self.failed):
+            for other in other_values(case):
+                if not self.findings.shown(case.name) or self.late:
+                    break
+                self.say(f"case {other.name}")
+                taken = self._taken(other)
+                if taken is None:
+                    continue
+                again = _Check(self.standard, self.settings, self.say, started=self.started)
+                again._doubt(varied, other)
+                again._collect(taken, varied)
+                if build is not None:
+                    again.launched.append((varied, other))
+                    again._watch(build, Meetings(build, again.findings), {})
+                self.findings.hold_against(case.name, again.findings, other.name)
 
     def _watch(
         self, build: SimulatorBuild, meetings: Meetings, asked: dict[str, HostRequest]
@@ -189,7 +214,7 @@ class _Check:
         plain: Launched,
         now: Launched | TrialFailure,
         varied: str,
-        build: Build,
+        build: SimulatorBuild,
     ) -> None:
         if isinstance(now, Launched):
             compared = bool(self.standard.workload.golden)
@@ -234,6 +259,16 @@ class _Check:
                 host.place.model_copy(update={"case": case.name}),
                 f"The host side leaves {host.what} to memory that nothing has set, or computes it"
                 f" of such: where that holds other bytes, the kernel {what}.",
+                varied,
+            )
+            return
+        behind = [w for w in now.warnings if w.kind == "behind"]
+        right = references.of(case, self.seed)
+        if behind and build.reads_behind(case, right.inputs, empty_like(right.outputs)):
+            self.findings.together(
+                "behind",
+                behind[0].place.model_copy(update={"case": case.name}),
+                f"{behind[0].text} The kernel {what} when other bytes lie there.",
                 varied,
             )
             return
@@ -295,13 +330,15 @@ def check(standard: Standard, settings: CheckSettings, say: Say) -> CheckReport:
     one = _Check(standard, settings, say)
     one.own()
     one.vary()
-    one.ask()
     if isinstance(standard.backend, SimulatorBackend) and one.launched:
         try:
             build = standard.backend.built(standard.operator, {}, standard.workload, "checked")
             one.watch(build)
         except TrialFailure as failure:
             one.notes.append(f"Buffers were not checked: {failure.refusal.message}")
+    else:
+        one.revalue(None)
+    one.ask()
     if not standard.workload.golden:
         one.notes.append("Results were not compared: the workload names no golden function.")
     return CheckReport(

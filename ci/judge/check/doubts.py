@@ -27,6 +27,15 @@ def doubtful(standard: Standard, family: str, case: WorkloadCase) -> bool:
     return family in DECIDING and as_inferred(standard, case) is None
 
 
+def outputs_guessed(standard: Standard, family: str, case: WorkloadCase) -> bool:
+    """Whether neither a golden function nor InferShape says how long the outputs of a case of
+    other shapes are."""
+    if not family or standard.workload.golden:
+        return False
+    own = [_shapes(known) for known in standard.workload.cases]
+    return _shapes(case) not in own and as_inferred(standard, case) is None
+
+
 def unlike(own: Sequence[WorkloadCase], family: str, case: WorkloadCase) -> bool:
     """Whether the inputs of a case differ from those of the `own` cases in what may be required."""
     if family == Ranges.name:  # an integer that points along another tensor points beyond it
@@ -52,6 +61,10 @@ def lengths_part(own: Sequence[WorkloadCase], case: WorkloadCase) -> bool:
 def _whole(one: TensorCase) -> bool:
     dtype = BY_NAME[one.dtype]
     return not (dtype.is_float or dtype.is_complex)
+
+
+def _shapes(case: WorkloadCase) -> list[tuple[int, ...]]:
+    return [one.shape for one in _inputs(case)]
 
 
 def _ranks(inputs: Sequence[TensorCase]) -> list[int]:

@@ -18,7 +18,7 @@ Key: TypeAlias = tuple[str, ...]
 
 _NUMBER: Final = re.compile(r"(?:0x[0-9a-f]+|\b\d+)\b")
 
-QUIET: Final = ("door", MEETS)
+QUIET: Final = ("door", "behind", MEETS)
 """Kinds of warnings that say nothing of the operator by themselves."""
 
 _CAUSES: Final = (
@@ -32,11 +32,20 @@ _CAUSES: Final = (
     "wrapped",
     "short_tiling",
     "division",
+    "behind",
     "unset",
 )
 """What can make a result wrong at another place."""
 
-_HINTS: Final = ("views", "two_pipes", "padding_lanes", "half_sum")
+_HINTS: Final = (
+    "views",
+    "two_pipes",
+    "padding_lanes",
+    "half_sum",
+    "rewritten",
+    "unread",
+    "unused",
+)
 """What harms nothing by itself: it is worth a look where a result is wrong and nothing says why."""
 
 _LESSER: Final = (*_HINTS, "given_size", "uninitialised")
@@ -48,11 +57,15 @@ _MEANT: Final = ("cut", "narrow_offset", "wrapped")
 _CONFLICTS: Final = (Outcome.RACE.value, "compiler_order", "own_source")
 """What two accesses to the same bytes lead to."""
 
-_WRONG: Final = (Outcome.WRONG_RESULT.value, "unset")
+_WRONG: Final = (Outcome.WRONG_RESULT.value, "behind", "unset")
 
 _CAUSED: Final = (Outcome.WRONG_RESULT.value, Outcome.MEMORY_ERROR.value, Outcome.RACE.value)
 
 _DOUBT: Final = "No golden function says that the operator takes this case."
+_OUTPUTS: Final = (
+    "Neither a golden function nor InferShape says how long the outputs of this case are."
+)
+_VALUES: Final = "Other integers do not show it, and no golden function says which are right."
 
 _ORDER: Final = (
     "compile_error",
@@ -80,6 +93,10 @@ class Findings:
     """The cases that showed each of them."""
     doubtful: set[str] = field(default_factory=set)
     """Cases that the operator may not be made for: what they show is a note."""
+    outputs_guessed: set[str] = field(default_factory=set)
+    """Cases of which nothing says how long the outputs are: errors of memory are notes."""
+    valued: set[Key] = field(default_factory=set)
+    """Faults that hang on the values of a case's integers: notes."""
 
     def failure(self, failure: TrialFailure, varied: str = "", *, mild: bool = False) -> None:
         """What ended a launch, and what it showed before. `mild`: a launch error is a note."""
@@ -150,6 +167,23 @@ class Findings:
             )
         )
 
+    def shown(self, case: str) -> set[Key]:
+        """The faults that fail and that a case was the first to show."""
+        return {key for key, f in self.found.items() if f.fails and f.place.case == case}
+
+    def hold_against(self, case: str, other: Findings, values: str) -> None:
+        """Make notes of the faults of a case that `other` does not hold: what the case `values`,
+        with other integers, showed. Values that show a fault of their own are no better: they
+        change nothing. Equal values written by two cores are a race with others."""
+        own = {key for key, cases in self.shown_by.items() if case in cases}
+        shown = other.shown(values)
+        if not shown <= own:
+            return
+        equal = {("race", f.place.source) for f in other.found.values() if f.kind == "overlap"}
+        for key in self.shown(case) - shown - equal:
+            self.valued.add(key)
+            self.found[key] = _doubted(self.found[key], _VALUES)
+
     def has(self, *kinds: str) -> bool:
         """Whether one of the kinds was found."""
         return any(one.kind in kinds and one.fails for one in self.found.values())
@@ -170,7 +204,8 @@ class Findings:
         wrong = self.has(*_CAUSED)
         explained = wrong and self.has(*(kind for kind in _CAUSES if kind != "unset"))
         found = []
-        for one in map(self._counted, self.found):
+        for key in self.found:
+            one = self._counted(key)
             seen = {one.place.case, one.place.source, one.other.source}
             if one.kind in _CONFLICTS and seen & over:
                 continue
@@ -182,7 +217,8 @@ class Findings:
                 continue
             if one.kind == "unset" and explained:
                 continue
-            if one.kind in _CAUSES and wrong and one.place.case not in self.doubtful:
+            sure = one.place.case not in self.doubtful and key not in self.valued
+            if one.kind in _CAUSES and wrong and sure:
                 found.append(one.model_copy(update={"severity": Severity.ERROR}))
             elif one.kind == Outcome.WRONG_RESULT.value:
                 found.append(one.model_copy(update={"advice": self._causes()}))
@@ -215,13 +251,19 @@ class Findings:
 
     def _add(self, finding: Finding) -> None:
         if finding.fails and finding.place.case in self.doubtful:
-            advice = f"{finding.advice} {_DOUBT}".strip()
-            finding = finding.model_copy(update={"severity": Severity.NOTE, "advice": advice})
+            finding = _doubted(finding, _DOUBT)
+        if finding.kind == Outcome.MEMORY_ERROR and finding.place.case in self.outputs_guessed:
+            finding = _doubted(finding, _OUTPUTS)
         key = _key(finding)
         known = self.found.get(key)
         if known is None or (finding.fails and not known.fails):
             self.found[key] = finding
         self.shown_by.setdefault(key, set()).add(finding.place.case)
+
+
+def _doubted(finding: Finding, why: str) -> Finding:
+    advice = f"{finding.advice} {why}".strip()
+    return finding.model_copy(update={"severity": Severity.NOTE, "advice": advice})
 
 
 def _of_refusal(outcome: Outcome, refusal: Refusal, varied: str) -> Finding:

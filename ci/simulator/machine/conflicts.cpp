@@ -136,8 +136,23 @@ void judge_cache(const Burst& first, const Burst& second) {
              second.core, where.c_str(), first.core);
 }
 
+// Two copies of one core: does the one end within what the other writes? The one that comes later
+// wins. A copy all of whose bytes are written anew fills what is stored then, on purpose.
+void judge_own(const Burst& a, const Burst& b) {
+    if (!launch().checked || !a.access->span.write || !b.access->span.write) return;
+    if (a.access->atomic || b.access->atomic || !a.access->changed || !b.access->changed) return;
+    if (a.low >= b.low || a.high >= b.high || a.high <= b.low) return;
+    const bool later = b.access->record > a.access->record;
+    warn_pair(site_address((later ? b : a).access->site),
+              site_address((later ? a : b).access->site), "rewritten", "",
+              "Core %d writes %llu bytes at %s that an earlier copy of it ended or began with: "
+              "which values they hold hangs on the order.",
+              a.core, static_cast<unsigned long long>(a.high - b.low), describe_gm(b.low).c_str());
+}
+
 void judge(const Burst& a, const Burst& b) {
-    if (a.core == b.core || !(a.access->span.write || b.access->span.write)) return;
+    if (a.core == b.core) return judge_own(a, b);
+    if (!(a.access->span.write || b.access->span.write)) return;
     if (a.access->atomic && b.access->atomic) return;
     if (before(a, b, b.access->segment)) return judge_cache(a, b);
     if (before(b, a, a.access->segment)) return judge_cache(b, a);
@@ -196,7 +211,7 @@ template <typename Visit> void for_each_burst(const Allocation& one, Visit visit
 }  // namespace
 
 void check_conflicts() {
-    if (launch().cores.size() == 1) return;
+    if (launch().cores.size() == 1 && !launch().checked) return;
     // Sweep: of the ranges that are still open, compare those of other cores.
     std::vector<Burst> open;
     for (const Burst& burst : written_bursts()) {

@@ -11,6 +11,7 @@
 #include "intrinsics_sync_copy.h"
 #include "machine.h"
 #include "memory.h"
+#include "use.h"
 
 namespace dav {
 namespace {
@@ -90,6 +91,7 @@ void copy_in(const char* mnemonic, void* dst, void* src, const Bursts& bursts, u
         warn(site, "padding_lanes", mnemonic,
              "%s puts %u bytes that its caller has not chosen into the blocks of each %u bytes.",
              mnemonic, bursts.ub_length - bursts.gm_length, bursts.gm_length);
+    if (launch().checked) note_input_read(span, site);
     for_each_ub_range(bursts, offset,
                       [&](uint32_t start, uint32_t bytes) { hazards.write_ub(start, bytes); });
     hazards.read_gm(span);

@@ -12,7 +12,8 @@
 namespace dav {
 namespace {
 
-constexpr size_t MOST_RANGES = 1 << 22;  // 200 MB
+constexpr size_t MOST_RANGES = 1 << 22;   // 200 MB
+constexpr size_t MOST_CHECKED = 1 << 16;  // of a tensor whose holes are only a hint
 
 // Ranges of bytes that do not touch, by start.
 class Ranges {
@@ -28,6 +29,8 @@ public:
             end = std::max(end, next->second);
             next = ends_.erase(next);
         }
+        if (launch().checked && ends_.size() == MOST_CHECKED) full_ = true;
+        if (full_) return;
         if (ends_.size() == MOST_RANGES)
             fail(Outcome::LAUNCH_ERROR, nullptr, nullptr, "The copies lie in more than %zu places.",
                  MOST_RANGES);
@@ -39,6 +42,12 @@ public:
             if (start < most) sum += std::min(end, most) - start;
         return sum;
     }
+    // Whether not all of them are known.
+    bool full() const { return full_; }
+    // The first byte that is in no range.
+    uint64_t first_gap() const {
+        return ends_.empty() || ends_.begin()->first > 0 ? 0 : ends_.begin()->second;
+    }
     uint64_t digest(uint64_t most) const {
         uint64_t hash = 0xcbf29ce484222325;
         for (const auto& [start, end] : ends_)
@@ -49,6 +58,7 @@ public:
 
 private:
     std::map<uint64_t, uint64_t> ends_;
+    bool full_ = false;
 };
 
 struct Cover {
@@ -68,6 +78,12 @@ void note_cover(const Transfer& span) {
         return ranges.add(first, first + uint64_t(span.count) * span.length);
     for (uint64_t burst = 0; burst < span.count; ++burst)
         ranges.add(first + burst * span.stride, first + burst * span.stride + span.length);
+}
+
+Hole unread(const Allocation& one) {
+    const Ranges& read = covers[one.start].read;
+    if (read.full()) return {0, 0};
+    return {read.first_gap(), one.bytes - read.bytes(one.bytes)};
 }
 
 std::string cover_json() {

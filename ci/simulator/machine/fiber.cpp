@@ -14,6 +14,7 @@
 #include "scalar.h"
 #include "signals.h"
 #include "flags.h"
+#include "use.h"
 
 namespace dav {
 namespace {
@@ -61,6 +62,7 @@ void start_block() {
     (current->cube ? block_entries.cube : block_entries.vector)(block_arguments);
     check_flags_at_end();
     check_state_at_end();
+    if (launch().checked && !current->cube) note_left();
     fibers[current->index]->ended = true;
     ++ended;
     append(Record::of(Kind::END, S, ""), nullptr);

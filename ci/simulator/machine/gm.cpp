@@ -102,7 +102,7 @@ uint8_t* map_gm(const std::string& file, uint64_t bytes, GmRole role, const std:
                  file.c_str());
     }
     close(descriptor);
-    std::memset(memory + bytes, launch().poison, allocations.back().usable - bytes);
+    std::memset(memory + bytes, launch().behind, allocations.back().usable - bytes);
     return memory;
 }
 

@@ -6,6 +6,7 @@
 
 #include "data_cache.h"
 #include "gm.h"
+#include "use.h"
 
 namespace dav {
 namespace {
@@ -305,6 +306,7 @@ void mark_ub_write(uint32_t offset, uint32_t bytes, uint32_t record) {
     const uint32_t start = first_block(offset);
     const uint32_t end = end_block(offset, bytes);
     LocalMemory& local = *current->local;
+    if (launch().checked && !current->cube) note_overwritten(start, end, record);
     std::fill(local.writer.data() + start, local.writer.data() + end, record);
     std::fill(local.initialised.data() + start, local.initialised.data() + end, uint8_t(1));
 }

@@ -256,15 +256,17 @@ void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
     Record record = Record::compute(V, mnemonic, work);
     record.drain = hazards.drain();
     const uint32_t number = append(record, site);
-    for (int i = 0; i < count && repeats > 0; ++i) {
-        if (operands[i].span == 0 && operands[i].blocks == 0) continue;
-        for_each_range(operands[i], offsets[i], repeats, [&](uint32_t offset, uint32_t bytes) {
-            if (operands[i].write)
-                mark_ub_write(offset, bytes, number);
-            else
-                mark_ub_read(V, offset, bytes, number);
-        });
-    }
+    for (const bool write : {false, true})  // what is written over must count as read
+        for (int i = 0; i < count && repeats > 0; ++i) {
+            if (operands[i].write != write) continue;
+            if (operands[i].span == 0 && operands[i].blocks == 0) continue;
+            for_each_range(operands[i], offsets[i], repeats, [&](uint32_t offset, uint32_t bytes) {
+                if (write)
+                    mark_ub_write(offset, bytes, number);
+                else
+                    mark_ub_read(V, offset, bytes, number);
+            });
+        }
 }
 
 void read_vector_register(const char* name, void* site) {

@@ -189,6 +189,7 @@ struct Launch {
     uint64_t inserted_waits = 0;
     uint64_t inserted_barriers = 0;  // of these, within a pipe
     uint8_t poison = 0xff;           // each byte of what nothing has written
+    uint8_t behind = 0xff;           // each byte behind what a tensor holds
     // Only the addresses that copies name are asked for: no copy moves anything, nothing is ordered
     // or timed, and tensors may be larger than the computer's memory.
     bool addresses = false;

@@ -45,6 +45,7 @@ struct Request {
     bool true_offsets = false;  // front door 2: UB addresses count from 0
     uint64_t workspace = 0;
     uint8_t poison = 0xff;  // see Launch
+    uint8_t behind = 0xff;  // see Launch
     uint64_t over_read = 32;
     bool checked = false;
     bool addresses = false;  // see Launch

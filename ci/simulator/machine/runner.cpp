@@ -21,6 +21,7 @@
 #include "request.h"
 #include "scalar.h"
 #include "timing.h"
+#include "use.h"
 
 namespace {
 
@@ -172,6 +173,7 @@ void make_cores(const Request& request) {
     shared.auto_sync = request.auto_sync;
     shared.true_offsets = request.true_offsets;
     shared.poison = request.poison;
+    shared.behind = request.behind;
     shared.over_read = request.over_read;
     shared.checked = request.checked;
     shared.addresses = request.addresses;
@@ -266,6 +268,7 @@ int main(int count, char** words) {
     }
     check_conflicts();
     check_cache_lines();
+    if (request.checked) warn_unused();
     end_if_racing();
     host.execute = lap();
     constants().forget_uses();

@@ -17,6 +17,7 @@
 #include "memory.h"
 #include "message.h"
 #include "scalar.h"
+#include "use.h"
 
 namespace dav {
 namespace {
@@ -82,6 +83,7 @@ void access(const void* pointer, uint32_t bytes, bool write, const char* name, c
     const Transfer span{reinterpret_cast<uint64_t>(pointer), bytes, bytes, 1, write};
     check_gm(span, name, site);
     check_behind(span, name, site);
+    if (launch().checked && !write) note_input_read(span, site);
     if (write)
         hazards.write_gm(span);
     else

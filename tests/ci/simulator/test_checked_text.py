@@ -71,7 +71,7 @@ def test_the_host_side_says_what_keeps_a_number() -> None:
     assert bare == (
         'void f() { uint32_t n = Cut<<decltype(n)>>("n") = g();'
         ' t->rows = Cut<<decltype(t->rows)>>("t->rows") = n;'
-        ' k[m["a"]] = Cut<<decltype(k[m["a"]])>>("a number") = n * n; }'
+        ' k[m["a"]] = Cut<<decltype(k[m["a"]])>>("a number") = n * ::optiling::Checked() * n; }'
     )
 
 

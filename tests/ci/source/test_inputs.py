@@ -58,6 +58,8 @@ def test_given_values_are_kept_and_one_value_fills() -> None:
 def test_distributions_keep_their_promise() -> None:
     permuted = one(TensorCase(shape=(50,), dtype="int32", distribution="permutation"))
     assert sorted(permuted.tolist()) == list(range(50))
+    counted = one(TensorCase(shape=(2, 3), dtype="int64", range=(1, 3), distribution="counted"))
+    assert counted.tolist() == [[0, 1, 2], [3, 0, 1]]
     ordered = one(TensorCase(shape=(4, 50), dtype="float32", distribution="sorted"))
     assert (np.diff(ordered, axis=-1) >= 0).all()
     normal = one(TensorCase(shape=(5000,), dtype="float32", range=(0, 6), distribution="normal"))

@@ -102,6 +102,35 @@ private:
     const char* file_;
     int line_;
 };
+
+// `a * b` is `a * Checked() * b`: the compiler lets products without a sign wrap.
+struct Checked {
+    constexpr Checked(const char* from = __builtin_FILE(), int number = __builtin_LINE())
+        : file(from), line(number) {}
+    const char* file;
+    int line;
+};
+template <typename T> struct Factor {
+    T value;
+    Checked at;
+};
+template <typename T> constexpr Factor<T> operator*(const T& value, Checked at) {
+    return {value, at};
+}
+template <typename T, typename U>
+constexpr auto operator*(const Factor<T>& a, const U& b) -> decltype(a.value * b) {
+    using Product = decltype(a.value * b);
+    if constexpr (std::is_same_v<Product, uint32_t> || std::is_same_v<Product, int32_t>) {
+        using Wide = std::conditional_t<std::is_signed_v<Product>, int64_t, uint64_t>;
+        const Wide whole = Wide(Product(a.value)) * Wide(Product(b));
+        const Product kept = static_cast<Product>(whole);
+        if (!__builtin_is_constant_evaluated() && Wide(kept) != whole)
+            note_narrowed("a product", static_cast<int64_t>(whole), kept, 32, a.at.file, a.at.line);
+        return kept;
+    } else {
+        return a.value * b;
+    }
+}
 }  // namespace optiling
 
 #define BEGIN_TILING_DATA_DEF(class_name)           \

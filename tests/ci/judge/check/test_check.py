@@ -266,6 +266,53 @@ CLEARED = f"""pipe.InitBuffer(second, n * sizeof(float));
         {ordered("V_MTE3")}
         DataCopy(y, zeros, n);
         PipeBarrier<PIPE_MTE3>();"""
+LARGEST_OF_ROWS = f"""{LOAD}
+        pipe.InitBuffer(second, 64);
+        LocalTensor<float> b = second.Get<float>();
+        WholeReduceMax(b, a, 64, 16, 1, 1, LAST, ReduceOrder::ORDER_ONLY_VALUE);
+        {ordered("V_MTE3")}
+        DataCopy(y, b, 16);
+"""
+MASKED = f"""{LOAD}
+        pipe.InitBuffer(second, n * sizeof(float));
+        LocalTensor<float> b = second.Get<float>();
+        Duplicate(b, 0.0f, n);
+        PipeBarrier<PIPE_V>();
+        Muls(b, a, 2.0f, LAST, n / 64, {{1, 1, 8, 8}});
+        {ordered("V_MTE3")}
+        DataCopy(y, b, n);
+"""
+FIRST_OF_ROWS = f"""
+        pipe.InitBuffer(first, 16 * 32);
+        LocalTensor<float> a = first.Get<float>();
+        DataCopyPad(a, x, DataCopyExtParams(16, 32, LAST, 0, 0), DataCopyPadExtParams<float>());
+        {ordered("MTE2_MTE3")}
+        DataCopy(y, a, 128);
+"""
+SUMMED = f"""
+        pipe.InitBuffer(first, 32);
+        pipe.InitBuffer(second, 32);
+        pipe.InitBuffer(third, 32);
+        LocalTensor<float> a = first.Get<float>(), b = second.Get<float>();
+        LocalTensor<float> work = third.Get<float>();
+        LAST
+        {ordered("MTE2_V")}
+        ReduceSum(b, a, work, 8);
+        {ordered("V_MTE3")}
+        DataCopyPad(y, b, DataCopyExtParams(1, 4, 0, 0, 0));
+"""
+FROM_THE_LAST_ROW_ON = f"""
+        pipe.InitBuffer(first, 64);
+        LocalTensor<float> a = first.Get<float>();
+        for (int32_t row = 15; row >= 0; row--) {{
+            DataCopyPad(a, x[row * 12], DataCopyExtParams(1, 48, 0, 0, 0), {{}});
+            {ordered("MTE2_V")}
+            Muls(a, a, 2.0f, 12);
+            {ordered("V_MTE3")}
+            DataCopyPad(y[row * 12], a, DataCopyExtParams(1, row < 15 ? LAST : 48, 0, 0, 0));
+            {ordered("MTE3_MTE2")}
+        }}
+"""
 FAULTS = {
     "a static variable that outlives the launch": Fault("kept", "scale += 2", STATIC, "static", ""),
     "a division by zero": Fault("division", "uint32_t parts", DIVIDED, "1024", "1000"),
@@ -393,6 +440,37 @@ FAULTS = {
         LOAD + "        Muls(a, a, 2.0f, n);\n        LAST" + STORE,
         "PipeBarrier<PIPE_M>();",
         "PipeBarrier<PIPE_V>();",
+    ),
+    "a stride that leaves out a part of each row": Fault(
+        "unused",
+        "WholeReduceMax",
+        LARGEST_OF_ROWS,
+        "4",
+        "8",
+        {"output": (16,)},
+        golden="x.reshape(16, 64).max(1)",
+    ),
+    "a mask of half of the lanes": Fault("unused", "Muls(b", MASKED, "32", "64"),
+    "a gap that counts blocks": Fault(
+        "unread",
+        "DataCopyPad(a",
+        FIRST_OF_ROWS,
+        "7",
+        "224",
+        {"output": (128,)},
+        golden="x.reshape(16, 64)[:, :8].reshape(-1)",
+    ),
+    "a sum over what lies behind the input": Fault(
+        "behind",
+        "DataCopy(a, x",
+        SUMMED,
+        "DataCopy(a, x, 8);",
+        "DataCopyPad(a, x, DataCopyExtParams(1, 20, 0, 0, 0), {true, 0, 3, 0.0f});",
+        {"shape": (5,), "output": (1,)},
+        golden="x.sum(keepdims=True)",
+    ),
+    "a row that ends in the next one": Fault(
+        "rewritten", "DataCopyPad(y[", FROM_THE_LAST_ROW_ON, "64", "48", {"shape": (192,)}
     ),
     "a gather whose offsets count elements": Fault("limit", "Gather(b", INDEXED, "1", "4"),
     "a copy of elements that are no whole blocks": Fault(

@@ -144,3 +144,29 @@ def test_a_hint_is_shown_only_where_a_result_is_wrong_and_nothing_else_says_why(
     assert place.source in wrong.advice
     findings.warnings([MachineWarning(kind="narrowed", place=place, text="becomes 0")], "own")
     assert [one.kind for one in findings.ordered()] == ["narrowed", "wrong_result"]
+
+
+def test_errors_of_memory_are_notes_where_the_outputs_length_is_a_guess() -> None:
+    findings = Findings(outputs_guessed={"long"})
+    for case in ("long", "own"):
+        place = Place(case=case, file="op_kernel/a.cpp", line=len(case))
+        for outcome in (Outcome.MEMORY_ERROR, Outcome.RACE):
+            findings.failure(TrialFailure(outcome, Refusal(place=place, sentence="It fails.")))
+    failing = {(one.kind, one.place.case) for one in findings.ordered() if one.fails}
+    assert failing == {("memory_error", "own"), ("race", "own"), ("race", "long")}
+
+
+def test_what_other_values_do_not_show_is_a_note_unless_these_show_more() -> None:
+    def shown(*lines: int, case: str) -> Findings:
+        findings = Findings()
+        for line in lines:
+            place = Place(case=case, file="op_kernel/a.cpp", line=line)
+            refusal = Refusal(place=place, sentence="It races.")
+            findings.failure(TrialFailure(Outcome.RACE, refusal))
+        return findings
+
+    first = shown(1, 2, case="own")
+    first.hold_against("own", shown(2, 3, case="other"), "other")
+    assert all(one.fails for one in first.ordered())
+    first.hold_against("own", shown(2, case="other"), "other")
+    assert [one.place.line for one in first.ordered() if one.fails] == [2]

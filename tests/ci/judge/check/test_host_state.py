@@ -160,6 +160,10 @@ def test_a_number_too_large_for_its_tiling_field_names_both_and_the_line(tmp_pat
         ("uint16_t rows = SIZE * 64;\n    tiling.set_total(rows ? SIZE : 0);", "rows"),
         ("plain->rows = SIZE * 64;\n    tiling.set_total(SIZE);", "plain->rows"),
         ("int32_t size = SIZE;\n    tiling.set_total(size * size * size * size);", "a product"),
+        (
+            "uint32_t size = SIZE;\n    tiling.set_total(size * size * size * size + SIZE);",
+            "a product",
+        ),
     ],
 )
 def test_a_number_too_large_for_a_variable_of_the_host_side_is_named(

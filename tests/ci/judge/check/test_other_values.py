@@ -1,0 +1,63 @@
+"""What only some values of a case's integers show is a note."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ci.judge.check.other_values import other_values
+from ci.model.finding import Severity
+from ci.model.workload import TensorCase, WorkloadCase
+from tests.ci.judge.check.small_operator import checked, found, ordered, write_operator
+
+ROWS = f"""
+        pipe.InitBuffer(first, 32);
+        LocalTensor<int32_t> a = first.Get<int32_t>();
+        DataCopy(a, x[GetBlockIdx() * 8], 8);
+        {ordered("MTE2_S")}
+        uint32_t row = PLACE;
+        {ordered("S_MTE3")}
+        DataCopy(y[row * 8], a, 8);
+"""
+
+
+def indexed(folder: Path, place: str) -> Path:
+    """An operator of two blocks, each of which copies its numbers to the row that `place` says,
+    without a golden function."""
+    int32 = ("int32_t", "INT32", "int32")
+    body = ROWS.replace("PLACE", place)
+    write_operator(folder, body, golden="x", shape=(16,), output=(16,), blocks=2, types=int32)
+    file = folder / "workload.yaml"
+    text = file.read_text().replace("golden: golden.py:small\n", "initial: {y: 0}\n")
+    file.write_text(text.replace("range: [-4, 4]", "range: [0, 1]"))
+    return folder
+
+
+def test_rows_that_meet_for_some_indices_alone_are_a_note(tmp_path: Path) -> None:
+    report = checked(indexed(tmp_path, "a.GetValue(GetBlockIdx() * 7)"))
+    (race,) = found(report, "race")
+    assert race.severity is Severity.NOTE
+    assert "Other integers" in race.advice
+
+
+def test_rows_that_meet_whatever_the_indices_are_stay_an_error(tmp_path: Path) -> None:
+    (race,) = found(checked(indexed(tmp_path, "0 * a.GetValue(1)")), "race")
+    assert race.severity is Severity.ERROR
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint8", "int64"])
+def test_other_values_are_equal_ascending_and_different(dtype: str) -> None:
+    floats = TensorCase(shape=(4,), dtype="float32")
+    places = TensorCase(shape=(4,), dtype=dtype, range=(-2, 5))
+    case = WorkloadCase(name="own", inputs=(floats, places))
+    made = [one.inputs for one in other_values(case)]
+    assert [one.range for _, one in made] == [(0, 0), (-2, 5), (-2, 5)]
+    assert [one.distribution for _, one in made] == ["uniform", "sorted", "counted"]
+    assert all(first == floats for first, _ in made)
+
+
+def test_inputs_without_drawn_integers_have_no_other_values() -> None:
+    floats = TensorCase(shape=(4,), dtype="float32")
+    given = TensorCase(shape=(2,), dtype="int64", values=(0, 1))
+    assert not list(other_values(WorkloadCase(name="own", inputs=(floats, given))))
