@@ -1,61 +1,18 @@
 """The table of calls holds what our headers declare, and says of each what its header does."""
 
 import re
-import subprocess
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from ci.host.door.own import HEADERS, own_headers
 from ci.model.errors import InputError
-from ci.simulator.toolchain import Toolchain
-from ci.source.cpp_source import Source, ancestors
-from ci.system.compiler import compiler
+from lab.reference.api_page import declared, public_calls
 from rules.api import API, load_api
-from rules.architectures import load_architecture
 from rules.load import load_motifs
-
-_LINE_MARK = re.compile(r'# \d+ "([^"]*)"')
-
-
-@cache
-def declared() -> dict[str, list[list[str]]]:
-    """The parameters of each form of each function that our headers declare, macros expanded."""
-    text = f'{own_headers().prefix}#include "{HEADERS}/lib/matmul_intf.h"\n'
-    flags = Toolchain(load_architecture("dav-c220")).kernel_flags("vector")
-    done = subprocess.run(
-        [compiler(), "-E", "-x", "c++", *flags,
-         *own_headers().arguments(), "-"],
-        input=text, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    ours, lines = False, []
-    for line in done.stdout.splitlines():
-        mark = _LINE_MARK.match(line)
-        if mark:
-            ours = mark[1].startswith(str(HEADERS))
-        elif ours:
-            lines.append(line)
-    source = Source("\n".join(lines))
-    found: dict[str, list[list[str]]] = {}
-    for function in source.functions:
-        method = any(
-            a.type in ("class_specifier", "struct_specifier") for a in ancestors(function.node)
-        )
-        declarator = function.node.child_by_field_name("declarator")
-        while declarator is not None and declarator.type != "function_declarator":
-            declarator = declarator.child_by_field_name("declarator")
-        parameters = declarator.child_by_field_name("parameters") if declarator else None
-        if parameters is not None and not method:
-            forms = found.setdefault(function.name, [])
-            forms.append([source.code(p) for p in parameters.named_children])
-    return found
 
 
 def test_every_public_call_of_our_headers_is_in_the_table() -> None:
-    public = {
-        name for name in declared() if re.fullmatch(r"[A-Z]\w*", name) and not name.endswith("Impl")
-    }
+    public = public_calls().keys()
     assert len(public) > 200
     assert public - load_api().known == set()
 

@@ -82,7 +82,7 @@ void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
 
 // A special-purpose register written by vector instructions (accumulator, min/max count, compare
 // mask …) is read by the scalar unit: orders S after the vector instructions before it.
-void read_vector_register(const char* name, void* site);
+void read_vector_register(const char* name, void* site, bool waits = false);
 
 // `cycles` of scalar work (setting a mask or a register costs 1).
 void issue_scalar(uint32_t cycles);

@@ -18,12 +18,14 @@ void issue_nothing(int pipe, const char* mnemonic, const void* site) {
     nothing.book(Formula::NOTHING);
 }
 
-// `repeats` pieces of `piece` bytes, from `src_stride` apart to `dst_stride` apart (bytes).
+// `repeats` pieces of `piece` bytes, from `src_stride` apart to `dst_stride` apart (bytes). `dec`:
+// the source goes down from the first piece.
 struct Walk {
     uint32_t repeats;
     uint32_t piece;
     uint32_t src_stride;
     uint32_t dst_stride;
+    addr_cal_mode_t mode;
 };
 
 // `move(to, from)` makes one piece.
@@ -34,7 +36,10 @@ void load_local(const char* mnemonic, Memory memory, void* dst, void* src, uint3
     if (passed_over(mnemonic, site)) return;
     if (walk.repeats == 0) return issue_nothing(MTE1, mnemonic, site);
     CubeIssue load(MTE1, mnemonic, site);
-    const auto* from_address = static_cast<uint8_t*>(src) + uint64_t(start) * walk.piece;
+    const bool down = walk.mode == dec;
+    const uint64_t last = uint64_t(walk.repeats - 1) * walk.src_stride;
+    const auto* from_address =
+        static_cast<uint8_t*>(src) + uint64_t(start) * walk.piece - (down ? last : 0);
     uint8_t* from = load.read(
         Memory::L1, from_address,
         {walk.piece, walk.src_stride == 0 ? 1 : walk.repeats, walk.src_stride}, BLOCK_BYTES);
@@ -44,7 +49,9 @@ void load_local(const char* mnemonic, Memory memory, void* dst, void* src, uint3
                         {FRACTAL_BYTES, walk.repeats, walk.dst_stride}, FRACTAL_BYTES);
     load.book(load_to(memory), uint64_t(walk.repeats) * walk.piece);
     for (uint32_t repeat = 0; repeat < walk.repeats; ++repeat)
-        move(to + uint64_t(repeat) * walk.dst_stride, from + uint64_t(repeat) * walk.src_stride);
+        move(to + uint64_t(repeat) * walk.dst_stride,
+             from + (down ? last - uint64_t(repeat) * walk.src_stride
+                          : uint64_t(repeat) * walk.src_stride));
 }
 
 template <typename T> void transpose_square(T* to, const T* from, uint32_t size) {
@@ -54,10 +61,10 @@ template <typename T> void transpose_square(T* to, const T* from, uint32_t size)
 }
 
 void load_2d(const char* mnemonic, Memory memory, void* dst, void* src, uint16_t start,
-             uint8_t repeats, uint16_t src_stride, uint16_t dst_gap, bool transpose,
-             uint32_t element, const void* site) {
+             uint8_t repeats, uint16_t src_stride, uint16_t dst_gap, addr_cal_mode_t mode,
+             bool transpose, uint32_t element, const void* site) {
     const Walk walk{repeats, FRACTAL_BYTES, src_stride * FRACTAL_BYTES,
-                    (dst_gap + 1u) * FRACTAL_BYTES};
+                    (dst_gap + 1u) * FRACTAL_BYTES, mode};
     if (transpose && element != 2)
         fail(Outcome::LAUNCH_ERROR, site, nullptr,
              "%s transposes fractals of 16-bit elements only, these have %u bytes.", mnemonic,
@@ -77,14 +84,14 @@ void load_2d(const char* mnemonic, Memory memory, void* dst, void* src, uint16_t
 // 4 bits (four), 16 × 16 of 32 bits from two fractals side by side.
 template <typename T>
 void load_transposed(const char* mnemonic, Memory memory, T* dst, T* src, uint16_t start,
-                     uint8_t repeats, uint16_t src_stride, uint16_t dst_gap, uint16_t fractal_gap,
-                     const void* site) {
+                     uint8_t repeats, uint16_t src_stride, uint16_t dst_gap, addr_cal_mode_t mode,
+                     uint16_t fractal_gap, const void* site) {
     constexpr uint32_t C0 = c0_of<T>();
     constexpr uint32_t SIZE = std::max(C0, FRACTAL_ROWS);
     constexpr uint32_t FRACTALS = SIZE * SIZE * sizeof(T) / FRACTAL_BYTES;
     const uint32_t fractal_stride = (fractal_gap + 1u) * FRACTAL_BYTES;
     const Walk walk{repeats, FRACTALS * FRACTAL_BYTES, src_stride * FRACTALS * FRACTAL_BYTES,
-                    (dst_gap + 1u) * FRACTAL_BYTES};
+                    (dst_gap + 1u) * FRACTAL_BYTES, mode};
     load_local(
         mnemonic, memory, dst, src, start, walk, FRACTALS, fractal_stride, site,
         [&](uint8_t* to, const uint8_t* from) {
@@ -200,27 +207,27 @@ using namespace dav;
     }                                                                                              \
     void load_cbuf_to_ca(__ca__ T* dst, __cbuf__ T* src, uint16_t start, uint8_t repeats,          \
                          uint16_t src_stride, uint16_t dst_gap, uint8_t, bool transpose,           \
-                         addr_cal_mode_t) {                                                        \
+                         addr_cal_mode_t mode) {                                                   \
         load_2d("load_cbuf_to_ca", Memory::L0A, dst, src, start, repeats, src_stride, dst_gap,     \
-                transpose, sizeof(T), __builtin_return_address(0));                                \
+                mode, transpose, sizeof(T), __builtin_return_address(0));                          \
     }                                                                                              \
     void load_cbuf_to_cb(__cb__ T* dst, __cbuf__ T* src, uint16_t start, uint8_t repeats,          \
                          uint16_t src_stride, uint16_t dst_gap, uint8_t, bool transpose,           \
-                         addr_cal_mode_t) {                                                        \
+                         addr_cal_mode_t mode) {                                                   \
         load_2d("load_cbuf_to_cb", Memory::L0B, dst, src, start, repeats, src_stride, dst_gap,     \
-                transpose, sizeof(T), __builtin_return_address(0));                                \
+                mode, transpose, sizeof(T), __builtin_return_address(0));                          \
     }                                                                                              \
     void load_cbuf_to_ca_transpose(__ca__ T* dst, __cbuf__ T* src, uint16_t start,                 \
                                    uint8_t repeats, uint16_t src_stride, uint16_t dst_gap,         \
-                                   addr_cal_mode_t, uint16_t fractal_gap) {                        \
+                                   addr_cal_mode_t mode, uint16_t fractal_gap) {                   \
         load_transposed("load_cbuf_to_ca_transpose", Memory::L0A, dst, src, start, repeats,        \
-                        src_stride, dst_gap, fractal_gap, __builtin_return_address(0));            \
+                        src_stride, dst_gap, mode, fractal_gap, __builtin_return_address(0));      \
     }                                                                                              \
     void load_cbuf_to_cb_transpose(__cb__ T* dst, __cbuf__ T* src, uint16_t start,                 \
                                    uint8_t repeats, uint16_t src_stride, uint16_t dst_gap,         \
-                                   addr_cal_mode_t, uint16_t fractal_gap) {                        \
+                                   addr_cal_mode_t mode, uint16_t fractal_gap) {                   \
         load_transposed("load_cbuf_to_cb_transpose", Memory::L0B, dst, src, start, repeats,        \
-                        src_stride, dst_gap, fractal_gap, __builtin_return_address(0));            \
+                        src_stride, dst_gap, mode, fractal_gap, __builtin_return_address(0));      \
     }
 DAV_LOAD_2D(int8_t)
 DAV_LOAD_2D(uint8_t)
@@ -231,23 +238,25 @@ DAV_LOAD_2D(int32_t)
 DAV_LOAD_2D(uint32_t)
 
 void load_cbuf_to_ca_s4(__ca__ void* dst, __cbuf__ void* src, uint16_t start, uint8_t repeats,
-                        uint16_t src_stride, uint16_t dst_gap, uint8_t, bool, addr_cal_mode_t) {
-    load_2d("load_cbuf_to_ca_s4", Memory::L0A, dst, src, start, repeats, src_stride, dst_gap, false,
-            1, __builtin_return_address(0));
+                        uint16_t src_stride, uint16_t dst_gap, uint8_t, bool,
+                        addr_cal_mode_t mode) {
+    load_2d("load_cbuf_to_ca_s4", Memory::L0A, dst, src, start, repeats, src_stride, dst_gap, mode,
+            false, 1, __builtin_return_address(0));
 }
 void load_cbuf_to_cb_s4(__cb__ void* dst, __cbuf__ void* src, uint16_t start, uint8_t repeats,
-                        uint16_t src_stride, uint16_t dst_gap, uint8_t, bool, addr_cal_mode_t) {
-    load_2d("load_cbuf_to_cb_s4", Memory::L0B, dst, src, start, repeats, src_stride, dst_gap, false,
-            1, __builtin_return_address(0));
+                        uint16_t src_stride, uint16_t dst_gap, uint8_t, bool,
+                        addr_cal_mode_t mode) {
+    load_2d("load_cbuf_to_cb_s4", Memory::L0B, dst, src, start, repeats, src_stride, dst_gap, mode,
+            false, 1, __builtin_return_address(0));
 }
 void load_cbuf_to_cb_transpose_s4(__cb__ void* dst, __cbuf__ void* src, uint16_t start,
                                   uint8_t repeats, uint16_t src_stride, uint16_t dst_gap,
-                                  addr_cal_mode_t, uint16_t fractal_gap) {
+                                  addr_cal_mode_t mode, uint16_t fractal_gap) {
     constexpr uint32_t SIZE = 64;  // of the square, in elements
     constexpr uint32_t FRACTALS = SIZE * SIZE / 2 / FRACTAL_BYTES;
     const uint32_t fractal_stride = (fractal_gap + 1u) * FRACTAL_BYTES;
     const Walk walk{repeats, FRACTALS * FRACTAL_BYTES, src_stride * FRACTALS * FRACTAL_BYTES,
-                    (dst_gap + 1u) * FRACTAL_BYTES};
+                    (dst_gap + 1u) * FRACTAL_BYTES, mode};
     load_local("load_cbuf_to_cb_transpose_s4", Memory::L0B, dst, src, start, walk, FRACTALS,
                fractal_stride, __builtin_return_address(0), [&](uint8_t* to, const uint8_t* from) {
                    for (uint32_t row = 0; row < SIZE; ++row)

@@ -240,6 +240,11 @@ void Hazards::wait_for(int pipe, uint32_t record, const char* name) {
         mine.seen[other] = std::max(mine.seen[other], current->order.clocks[pipe].seen[other]);
 }
 
+void Hazards::finish(int pipe) {
+    const uint32_t last = current->order.last[pipe];
+    if (last > current->order.clocks[pipe_].seen[pipe]) wait_for(pipe, last, "register");
+}
+
 std::string Hazards::told(int pipe) const {
     static const char* const VERB[] = {"reads what %s on %s wrote",
                                        "overwrites what %s on %s reads",

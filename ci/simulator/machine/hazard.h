@@ -24,6 +24,8 @@ public:
     void unit_flag(bool set) { unit_flag_ = set; }
     // Everything before `record` on `pipe` must be complete (for registers).
     void after(int pipe, uint32_t record);
+    // Waits, by hardware, for all that was issued on `pipe`.
+    void finish(int pipe);
     // With automatic sync inserts the missing waits, else ends the launch as a race. Call it
     // after all operands and before appending the instruction's own record.
     void settle();

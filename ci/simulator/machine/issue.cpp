@@ -269,11 +269,15 @@ void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
         }
 }
 
-void read_vector_register(const char* name, void* site) {
+void read_vector_register(const char* name, void* site, bool waits) {
     if (current->cube) return;
     Hazards hazards(S, name, site);
-    hazards.after(V, current->order.last[V]);
-    hazards.settle();
+    if (waits) {
+        hazards.finish(V);
+    } else {
+        hazards.after(V, current->order.last[V]);
+        hazards.settle();
+    }
     issue_scalar(1);
 }
 

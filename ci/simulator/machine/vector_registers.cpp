@@ -62,7 +62,8 @@ int64_t get_max_min_cnt() {
 }
 
 int64_t get_rsvd_cnt() {
-    read_vector_register("RSVD_CNT", DAV_SITE);
+    // The public headers read it right behind vreducev2, without a flag between the two.
+    read_vector_register("RSVD_CNT", DAV_SITE, true);
     return static_cast<int64_t>(vector_state().reduce_count);
 }
 

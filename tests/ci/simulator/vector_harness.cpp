@@ -83,7 +83,7 @@ VectorState& vector_state() { return state; }
 
 void issue_scalar(uint32_t) {}
 
-void read_vector_register(const char*, void*) {}
+void read_vector_register(const char*, void*, bool) {}
 
 void check_reach(const void*, const void*, uint64_t, bool, const char*, const void*) {}
 

@@ -68,6 +68,35 @@ TILING_DATA_FIELD_DEF(uint32_t, originalHLength)
 END_TILING_DATA_DEF
 }  // namespace optiling
 
+// Of further calls: what our kernel headers read.
+// clang-format off
+#define ASCENDOPT_ROWS_TILING(x) \
+    x(uint32_t, bLength) x(uint32_t, sLength) x(uint32_t, hLength) x(uint32_t, originalHLength)
+#define ASCENDOPT_BATCH_TILING(x) x(uint32_t, originalBLength) x(uint32_t, meanVarSize)
+#define ASCENDOPT_GROUP_TILING(x) \
+    x(uint32_t, n) x(uint32_t, c) x(uint32_t, hw) x(uint32_t, g) x(uint32_t, d)
+#define ASCENDOPT_PAD_TILING(x) \
+    x(uint32_t, srcHeight) x(uint32_t, srcWidth) x(uint32_t, srcOriWidth)
+#define ASCENDOPT_UNPAD_TILING(x) x(uint32_t, srcHeight) x(uint32_t, srcWidth)
+#define ASCENDOPT_FURTHER_TILINGS(x) \
+    x(LogSoftMaxTiling, ASCENDOPT_SOFTMAX_TILING) x(DeepNormTiling, ASCENDOPT_ROWS_TILING) \
+    x(LayerNormGradTiling, ASCENDOPT_ROWS_TILING) x(LayerNormGradBetaTiling, ASCENDOPT_ROWS_TILING) \
+    x(BatchNormTiling, ASCENDOPT_BATCH_TILING) x(GroupNormTiling, ASCENDOPT_GROUP_TILING) \
+    x(PadTiling, ASCENDOPT_PAD_TILING) x(UnPadTiling, ASCENDOPT_UNPAD_TILING)
+// clang-format on
+#define ASCENDOPT_FURTHER(Name, fields)               \
+    namespace optiling {                              \
+    BEGIN_TILING_DATA_DEF(Name)                       \
+    fields(TILING_DATA_FIELD_DEF) END_TILING_DATA_DEF \
+    }
+ASCENDOPT_FURTHER_TILINGS(ASCENDOPT_FURTHER)
+#undef ASCENDOPT_FURTHER
+
+namespace AscendC {
+namespace tiling {
+template <class T> struct PlainOf;  // the plain form of a structure in either
+}
+}  // namespace AscendC
 #define ASCENDOPT_PLAIN(type, name) type name = 0;
 #define ASCENDOPT_SET(type, name) to.set_##name(from.name);
 #define ASCENDOPT_SHARED_TILING(Name, fields)                                          \
@@ -78,11 +107,18 @@ END_TILING_DATA_DEF
     };                                                                                 \
     inline void assign(optiling::Name& to, const Name& from) { fields(ASCENDOPT_SET) } \
     inline void assign(Name& to, const Name& from) { to = from; }                      \
+    template <> struct PlainOf<Name> {                                                 \
+        using type = Name;                                                             \
+    };                                                                                 \
+    template <> struct PlainOf<optiling::Name> {                                       \
+        using type = Name;                                                             \
+    };                                                                                 \
     }                                                                                  \
     }
 ASCENDOPT_SHARED_TILING(SoftMaxTiling, ASCENDOPT_SOFTMAX_TILING)
 ASCENDOPT_SHARED_TILING(TopkTiling, ASCENDOPT_TOPK_TILING)
 ASCENDOPT_SHARED_TILING(ConfusionTransposeTiling, ASCENDOPT_TRANSPOSE_TILING)
+ASCENDOPT_FURTHER_TILINGS(ASCENDOPT_SHARED_TILING)
 #undef ASCENDOPT_SHARED_TILING
 
 namespace AscendC {
@@ -118,7 +154,23 @@ inline uint32_t GetSoftMaxGradMinTmpSize(const ge::Shape& shape, uint32_t, bool,
 inline uint32_t GetSoftMaxGradMaxTmpSize(const ge::Shape& shape, uint32_t, bool, bool) {
     return softmax_scratch(shape, 3, true);
 }
+inline uint32_t GetLogSoftMaxMinTmpSize(const ge::Shape& shape, uint32_t, bool) {
+    return softmax_scratch(shape, 1, false);
+}
+inline uint32_t GetLogSoftMaxMaxTmpSize(const ge::Shape& shape, uint32_t, bool) {
+    return softmax_scratch(shape, 1, true);
+}
 // Each takes either form of the struct.
+template <class T>
+void LogSoftMaxTilingFunc(const ge::Shape& shape, uint32_t type_size, uint32_t local_bytes,
+                          T& tiling) {
+    const tiling::SoftMaxTiling from = softmax_split(shape, type_size, local_bytes);
+    tiling::LogSoftMaxTiling split;
+#define ASCENDOPT_COPY(type, name) split.name = from.name;
+    ASCENDOPT_SOFTMAX_TILING(ASCENDOPT_COPY)
+#undef ASCENDOPT_COPY
+    tiling::assign(tiling, split);
+}
 template <class T>
 void SoftMaxTilingFunc(const ge::Shape& shape, uint32_t type_size, uint32_t local_bytes,
                        T& tiling) {
@@ -226,7 +278,7 @@ inline void GetDropOutMaxMinTmpSize(const ge::Shape& shape, uint32_t, bool, uint
 }
 void GetMeanMaxMinTmpSize(uint32_t n, uint32_t type_size, uint32_t accumulate_size, bool reuse,
                           uint32_t& max, uint32_t& min);
-// A broadcast along the last axis fills one repeat of blocks before it spreads them.
+// A broadcast along the last axis fills blocks of one value before it spreads them.
 void GetBroadCastMaxMinTmpSize(const platform_ascendc::PlatformAscendC& platform,
                                const ge::Shape& from, const ge::Shape& to, uint32_t type_size,
                                bool reuse, uint32_t& max, uint32_t& min);
@@ -287,7 +339,16 @@ ASCENDOPT_REDUCTION_SCRATCH(ReduceMax)
 ASCENDOPT_REDUCTION_SCRATCH(ReduceMin)
 ASCENDOPT_REDUCTION_SCRATCH(ReduceMean)
 ASCENDOPT_REDUCTION_SCRATCH(ReduceProd)
+ASCENDOPT_REDUCTION_SCRATCH(ReduceAll)
+ASCENDOPT_REDUCTION_SCRATCH(ReduceAny)
 #undef ASCENDOPT_REDUCTION_SCRATCH
+// A float and two words of each element.
+inline void GetReduceXorSumMaxMinTmpSize(const ge::Shape& shape, uint32_t, bool, uint32_t& max,
+                                         uint32_t& min) {
+    const auto elements = static_cast<uint32_t>(shape.GetShapeSize());
+    min = 512;
+    max = std::max(min, (elements + 63) / 64 * min);
+}
 void GetSumMaxMinTmpSize(uint32_t n, uint32_t type_size, bool reuse, uint32_t& max, uint32_t& min);
 
 // Scratch of an elementwise library function with `buffers` float temporaries.
@@ -417,4 +478,5 @@ inline void GetPowerMaxMinTmpSize(const ge::Shape& a, const ge::Shape&, const bo
     elementwise_scratch(a, 6, max, min);
 }
 }  // namespace AscendC
+#include "detail/normalise_tiling.h"
 #endif  // ASCENDOPT_ASC_TILING

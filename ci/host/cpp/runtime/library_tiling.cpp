@@ -130,12 +130,25 @@ void GetMeanMaxMinTmpSize(uint32_t n, uint32_t, uint32_t accumulate_size, bool, 
     const uint32_t bytes = n * std::max<uint32_t>(accumulate_size, sizeof(float));
     min = max = (bytes + kRepeatBytes - 1) / kRepeatBytes * kRepeatBytes + kRepeatBytes;
 }
-void GetBroadCastMaxMinTmpSize(const platform_ascendc::PlatformAscendC&, const ge::Shape&,
+// Blocks of one value, of the rows of one group at least; behind them those rows with a gap where
+// they are no whole blocks. Bytes go through halves, both sides of them.
+void GetBroadCastMaxMinTmpSize(const platform_ascendc::PlatformAscendC&, const ge::Shape& from,
                                const ge::Shape& to, uint32_t type_size, bool, uint32_t& max,
                                uint32_t& min) {
-    const auto elements = static_cast<uint32_t>(std::max<int64_t>(to.GetShapeSize(), 1));
-    min = kRepeatBytes * kBlockBytes / std::max(type_size, 1U);
-    max = std::max(elements * type_size, min);
+    const uint32_t size = std::max(type_size, 2U);
+    const uint32_t block = kBlockBytes / size;
+    const Rows rows = rows_of(to);
+    const uint32_t row = (rows.length + block - 1) / block * kBlockBytes;
+    const uint32_t apart = rows.length % block == 0 ? 0 : row;
+    uint32_t wide = 0;
+    for (const ge::Shape* shape : {&from, &to})
+        wide += (static_cast<uint32_t>(std::max<int64_t>(shape->GetShapeSize(), 1)) * size +
+                 kBlockBytes - 1) /
+                kBlockBytes * kBlockBytes;
+    const uint32_t cast = type_size == 1 ? wide : 0;
+    const uint32_t groups = (rows.count + block - 1) / block;
+    min = block * (kBlockBytes + apart) + cast;
+    max = groups * block * (kBlockBytes + apart) + cast;
 }
 void GetSumMaxMinTmpSize(uint32_t n, uint32_t type_size, bool reuse, uint32_t& max, uint32_t& min) {
     GetMeanMaxMinTmpSize(n, type_size, type_size, reuse, max, min);
@@ -144,7 +157,9 @@ void GetSumMaxMinTmpSize(uint32_t n, uint32_t type_size, bool reuse, uint32_t& m
 void reduction_scratch(const ge::Shape& shape, ge::DataType type, ReducePattern, uint32_t& max,
                        uint32_t& min) {
     const auto size = static_cast<uint32_t>(std::max(ge::GetSizeByDataType(type), 1));
-    const uint32_t bytes = rows_of(shape).length * size;
+    // Bytes are reduced as halves, with a row of results.
+    const uint32_t length = rows_of(shape).length;
+    const uint32_t bytes = size == 1 ? 2 * (length * 2 + kBlockBytes) + kBlockBytes : length * size;
     min = max = (bytes + kRepeatBytes - 1) / kRepeatBytes * kRepeatBytes;
 }
 

@@ -17,6 +17,7 @@ using LoadType = typename Conditional<SupportType<T, int16_t, uint16_t>(), half,
 template <typename T>
 __aicore__ inline void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                                 const LoadData2DParams& p) {
+    if (p.addrMode != 0) dav_fail("LoadData from L1 goes upwards: addrMode must be 0.");
     using U = LoadType<T>;
     U* to = reinterpret_cast<U*>(dst.pointer());
     U* from = reinterpret_cast<U*>(src.pointer());
@@ -52,12 +53,17 @@ __aicore__ inline void LoadData(const LocalTensor<T>& dst, const GlobalTensor<T>
     }
 #undef ASC_LOAD
 }
+template <typename T, class Source>
+__aicore__ inline void LoadData(const LocalTensor<T>&, const Source&, const LoadData2DParamsV2&) {
+    dav_fail("LoadData with LoadData2DParamsV2 is a call of later chips; the 910B lacks it.");
+}
 template <typename T>
 __aicore__ inline void LoadDataWithTranspose(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                                              const LoadData2dTransposeParams& p) {
+    const addr_cal_mode_t mode = p.addrMode == 0 ? inc : dec;
 #define ASC_LOAD(instruction)                                                                     \
     instruction(dst.pointer(), src.pointer(), p.startIndex, p.repeatTimes, p.srcStride, p.dstGap, \
-                inc, p.dstFracGap)
+                mode, p.dstFracGap)
     if constexpr (IsSameType<T, int4b_t>::value) {
         ASC_LOAD(load_cbuf_to_cb_transpose_s4);
     } else if (memory_of(dst) == Hardware::L0A) {
@@ -177,10 +183,17 @@ __aicore__ inline void Fill(const LocalTensor<T>& dst, const InitConstValueParam
 constexpr int32_t MOST_LENGTH = 4095;
 constexpr int32_t MOST_NZ = 16384;
 constexpr const char* MMAD_LENGTHS = "Mmad takes m, k and n up to 4095.";
+// What the product is asked for beside its lengths and flags.
+__aicore__ inline void check_product(const MmadParams& p) {
+    if (p.fmOffset != 0 || p.enSsparse || p.enWinogradA || p.enWinogradB) {
+        dav_fail("Mmad knows no offset of the feature map, no sparse A and no Winograd form.");
+    }
+}
 template <typename TC, typename TA, typename TB>
 __aicore__ inline void MmadImpl(const LocalTensor<TC>& dst, const LocalTensor<TA>& a,
                                 const LocalTensor<TB>& b, const MmadParams& p) {
     ASC_LIMIT(p.m <= MOST_LENGTH && p.k <= MOST_LENGTH && p.n <= MOST_LENGTH, MMAD_LENGTHS);
+    check_product(p);
     const bool zero = p.cmatrixInitVal && !p.isBias;
     if constexpr (IsSameType<TA, int4b_t>::value) {
         mad_s4(dst.pointer(), a.pointer(), b.pointer(), p.m, p.k, p.n, p.unitFlag,
@@ -200,6 +213,7 @@ __aicore__ inline void Mmad(const LocalTensor<TC>& dst, const LocalTensor<TA>& a
                             const LocalTensor<TB>& b, const LocalTensor<TBias>& bias,
                             const MmadParams& p) {
     ASC_LIMIT(p.m <= MOST_LENGTH && p.k <= MOST_LENGTH && p.n <= MOST_LENGTH, MMAD_LENGTHS);
+    check_product(p);
     const bool from_table = memory_of(bias) == Hardware::BIAS;
     mad(dst.pointer(), a.pointer(), b.pointer(), bias.GetPhyAddr(), p.m, p.k, p.n, p.unitFlag,
         p.kDirectionAlign, from_table, false);
@@ -270,6 +284,7 @@ __aicore__ inline void fixpipe_parts(T* dst, S* src, const FixpipeParamsV220& p,
 template <const FixpipeConfig& config, typename T, typename S>
 __aicore__ inline void fixpipe(const GlobalTensor<T>& dst, const LocalTensor<S>& src,
                                uint64_t* parameters, const FixpipeParamsV220& p) {
+    static_assert(!config.isToUB, "The 910B's fixpipe does not reach the unified buffer");
     constexpr bool row_major = config.format == CO2Layout::ROW_MAJOR;
     const auto out = [&](T* to, S* from, uint16_t columns) {
         dst.announce_write();
@@ -281,6 +296,7 @@ __aicore__ inline void fixpipe(const GlobalTensor<T>& dst, const LocalTensor<S>&
 template <const FixpipeConfig& config, typename T, typename S>
 __aicore__ inline void fixpipe(const LocalTensor<T>& dst, const LocalTensor<S>& src,
                                uint64_t* parameters, const FixpipeParamsV220& p) {
+    static_assert(!config.isToUB, "The 910B's fixpipe does not reach the unified buffer");
     constexpr bool row_major = config.format == CO2Layout::ROW_MAJOR;
     const auto out = [&](T* to, S* from, uint16_t columns) {
         copy_matrix_cc_to_cbuf(to, from, 0, columns, p.mSize, p.dstStride, p.srcStride, p.unitFlag,
@@ -339,9 +355,15 @@ __aicore__ inline void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<S>& 
                                const FixpipeParams<P>& params) {
     fixpipe<CFG_NZ>(dst, src, nullptr, newer_form<T>(params));
 }
+__aicore__ inline void check_fixpipe(const DataCopyCO12DstParams& p) {
+    if (p.clipReluPre != 0 || p.eltWiseOp != 0) {
+        dav_fail("A copy out of L0C knows no clipped ReLU and no elementwise operation.");
+    }
+}
 template <typename T, typename S>
 __aicore__ inline void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<S>& src,
                                 const DataCopyCO12DstParams& p) {
+    check_fixpipe(p);
     dst.announce_write();
     copy_matrix_cc_to_gm(dst.address_, src.pointer(), p.sid, p.nSize, p.mSize, p.dstStride,
                          p.srcStride, p.unitFlag, p.quantPre, p.reluPre, p.channelSplit, p.nz2ndEn);
@@ -349,22 +371,55 @@ __aicore__ inline void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<S>
 template <typename T, typename S>
 __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<S>& src,
                                 const DataCopyCO12DstParams& p) {
+    check_fixpipe(p);
     copy_matrix_cc_to_cbuf(dst.pointer(), src.pointer(), p.sid, p.nSize, p.mSize, p.dstStride,
                            p.srcStride, p.unitFlag, p.quantPre, p.reluPre, p.channelSplit,
                            p.nz2ndEn);
 }
 
 // ---- into L1, and from there into the small tables
+// Into UB no instruction turns a matrix: each 32 bytes of columns are a copy of many short bursts,
+// whose last bytes are zero.
+template <typename T>
+__aicore__ inline void nd_to_nz_of_ub(T* dst, __gm__ T* src, const Nd2NzParams& p) {
+    constexpr uint32_t block = ONE_BLK_SIZE / sizeof(T);
+    constexpr uint32_t most = 4095;  // bursts of a copy
+    set_mov_pad_val(0);
+    for (uint32_t nd = 0; nd < p.ndNum; ++nd) {
+        for (uint32_t column = 0; column < p.dValue; column += block) {
+            const uint32_t elements = p.dValue - column < block ? p.dValue - column : block;
+            const uint32_t bytes = elements * uint32_t(sizeof(T));
+            for (uint32_t row = 0; row < p.nValue; row += most) {
+                const uint32_t rows = p.nValue - row < most ? p.nValue - row : most;
+                T* to =
+                    dst + uint64_t(nd) * p.dstNzMatrixStride +
+                    (uint64_t(column / block) * p.dstNzC0Stride + uint64_t(row) * p.dstNzNStride) *
+                        block;
+                __gm__ T* from =
+                    src + uint64_t(nd) * p.srcNdMatrixStride + uint64_t(row) * p.srcDValue + column;
+                copy_in_aligned(to, from, uint16_t(rows), bytes, 0, uint8_t(block - elements),
+                                p.srcDValue * uint32_t(sizeof(T)) - bytes, p.dstNzNStride - 1);
+            }
+        }
+    }
+}
 template <typename T>
 __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
                                 const Nd2NzParams& p) {
     ASC_LIMIT(p.ndNum <= MOST_LENGTH && p.nValue <= MOST_NZ && p.dstNzC0Stride <= MOST_NZ &&
                   p.dstNzNStride <= MOST_NZ,
               "A copy from ND to NZ takes 4095 matrices of 16384 rows, and strides up to 16384.");
+    src.announce_read();
+    if (memory_of(dst) == Hardware::UB) {
+        nd_to_nz_of_ub(dst.pointer(), src.address_, p);
+        return;
+    }
+    if (memory_of(dst) != Hardware::L1) {
+        dav_fail("A copy from ND to NZ goes to L1 or to the unified buffer.");
+    }
     using U = BitsType<T>;
     U* to = reinterpret_cast<U*>(dst.pointer());
     U* from = reinterpret_cast<U*>(src.address_);
-    src.announce_read();
 #define ASC_COPY(instruction)                                                               \
     instruction(to, from, 0, p.ndNum, p.nValue, p.dValue, p.srcNdMatrixStride, p.srcDValue, \
                 p.dstNzC0Stride, p.dstNzNStride, p.dstNzMatrixStride)

@@ -13,6 +13,13 @@ struct LoadData2DParams {
 };
 using LoadData2dParams = LoadData2DParams;
 
+// Of later chips: kernels for several name it.
+struct LoadData2DParamsV2 {
+    ASC_FIELDS(LoadData2DParamsV2, (uint32_t, mStartPosition, 0), (uint32_t, kStartPosition, 0),
+               (uint16_t, mStep, 0), (uint16_t, kStep, 0), (int32_t, srcStride, 0),
+               (uint16_t, dstStride, 0), (bool, ifTranspose, false), (uint8_t, sid, 0))
+};
+
 struct LoadData2dTransposeParams {
     __aicore__ LoadData2dTransposeParams() {}
     __aicore__ LoadData2dTransposeParams(const uint16_t start, const uint8_t repeats,
@@ -111,8 +118,10 @@ struct MmadParams {
 enum class CO2Layout : uint8_t { NZ = 0, ROW_MAJOR, COLUMN_MAJOR };
 struct FixpipeConfig {
     __aicore__ constexpr FixpipeConfig(CO2Layout layout) : format(layout) {}
-    __aicore__ constexpr FixpipeConfig(CO2Layout layout, bool) : format(layout) {}
+    __aicore__ constexpr FixpipeConfig(CO2Layout layout, bool to_ub)
+        : format(layout), isToUB(to_ub) {}
     CO2Layout format;
+    bool isToUB = false;
 };
 constexpr FixpipeConfig CFG_NZ = {CO2Layout::NZ};
 constexpr FixpipeConfig CFG_ROW_MAJOR = {CO2Layout::ROW_MAJOR};

@@ -26,10 +26,18 @@ __aicore__ inline void DataCopyUB2UBImpl(__ubuf__ T* dst, __ubuf__ T* src,
     copy_ubuf_to_ubuf((__ubuf__ void*)dst, (__ubuf__ void*)src, 0, p.blockCount, p.blockLen,
                       p.srcStride, p.dstStride);
 }
+// The end of a copy to or from global memory that is on the core.
+template <typename T> __aicore__ inline void check_local_end(const LocalTensor<T>& local) {
+    const Hardware memory = GetPhyType(TPosition(local.GetPosition()));
+    if (memory != Hardware::UB && memory != Hardware::L1) {
+        dav_fail("DataCopy moves between global memory and the unified buffer or L1.");
+    }
+}
 template <typename T>
 __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
                                 const DataCopyParams& params) {
     src.announce_read();
+    check_local_end(dst);
     if (GetPhyType(TPosition(dst.GetPosition())) == Hardware::L1) {
         copy_gm_to_cbuf(dst.pointer(), (__gm__ void*)src.address_, 0, params.blockCount,
                         params.blockLen, params.srcStride, params.dstStride, PAD_NONE);
@@ -41,6 +49,7 @@ template <typename T>
 __aicore__ inline void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src,
                                 const DataCopyParams& params) {
     dst.announce_write();
+    check_local_end(src);
     if (GetPhyType(TPosition(src.GetPosition())) == Hardware::L1) {
         copy_cbuf_to_gm((__gm__ void*)dst.address_, src.pointer(), 0, params.blockCount,
                         params.blockLen, params.srcStride, params.dstStride);
@@ -60,7 +69,16 @@ __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>&
             copy_cbuf_to_fbuf(dst.pointer(), src.pointer(), params.blockCount, params.blockLen,
                               params.srcStride, params.dstStride);
             break;
-        default: DataCopyUB2UBImpl(dst.pointer(), src.pointer(), params);
+        case Hardware::UB:
+            if (GetPhyType(TPosition(src.GetPosition())) == Hardware::UB) {
+                DataCopyUB2UBImpl(dst.pointer(), src.pointer(), params);
+                break;
+            }
+            [[fallthrough]];
+        default:
+            dav_fail(
+                "DataCopy on one core moves within the unified buffer, or from L1 to the tables of "
+                "the bias and of the fixpipe.");
     }
 }
 #define COPY_COUNT                                                                         \
@@ -91,20 +109,34 @@ __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>&
     ASC_LIMIT(bytes_of_elements<T>(count) % unit == 0, COPY_COUNT);
     DataCopy(dst, src, DataCopyParams(1, uint16_t(bytes_of_elements<T>(count) / unit), 0, 0));
 }
-// The enhancements (ReLU, quantisation on the way) exist only on the paths of the cube core.
+// The enhancements (ReLU, quantisation on the way) exist only on the paths of the cube core, for
+// which there are other calls.
+__aicore__ inline void check_enhancements(const DataCopyEnhancedParams& p) {
+    if (p.deqScale != DeqScale::DEQ_NONE || p.isRelu || p.sidStoreMode != 0 || p.padMode != 0) {
+        dav_fail(
+            "DataCopy of a vector core moves data as they are: DataCopyEnhancedParams may ask for "
+            "no ReLU, quantisation or padding.");
+    }
+}
 template <typename T>
 __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
-                                const DataCopyParams& params, const DataCopyEnhancedParams&) {
+                                const DataCopyParams& params,
+                                const DataCopyEnhancedParams& enhanced) {
+    check_enhancements(enhanced);
     DataCopy(dst, src, params);
 }
 template <typename T>
 __aicore__ inline void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src,
-                                const DataCopyParams& params, const DataCopyEnhancedParams&) {
+                                const DataCopyParams& params,
+                                const DataCopyEnhancedParams& enhanced) {
+    check_enhancements(enhanced);
     DataCopy(dst, src, params);
 }
 template <typename T>
 __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src,
-                                const DataCopyParams& params, const DataCopyEnhancedParams&) {
+                                const DataCopyParams& params,
+                                const DataCopyEnhancedParams& enhanced) {
+    check_enhancements(enhanced);
     DataCopy(dst, src, params);
 }
 
@@ -180,6 +212,39 @@ __aicore__ inline void DataCopyPad(const GlobalTensor<T>& dst, const LocalTensor
                                    const DataCopyExtParams& params) {
     dst.announce_write();
     DataCopyPadUB2GMImpl(dst.address_, src.pointer(), params);
+}
+
+// From fractals to rows: each 16 columns are a copy of many short bursts.
+template <typename T>
+__aicore__ inline void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>& src,
+                                const Nz2NdParamsFull& p) {
+    if (GetPhyType(TPosition(src.GetPosition())) != Hardware::UB || p.dValue % BLOCK_CUBE != 0) {
+        dav_fail(
+            "A copy from NZ to ND takes multiples of 16 columns, from the unified buffer to "
+            "global memory.");
+    }
+    constexpr uint32_t most = 4095;  // bursts of a copy
+    constexpr uint32_t bytes = BLOCK_CUBE * sizeof(T);
+    dst.announce_write();
+    for (uint32_t nd = 0; nd < p.ndNum; ++nd) {
+        for (uint32_t column = 0; column < p.dValue; column += BLOCK_CUBE) {
+            for (uint32_t row = 0; row < p.nValue; row += most) {
+                const uint32_t rows = p.nValue - row < most ? p.nValue - row : most;
+                T* from = src.pointer() + uint64_t(nd) * p.srcNdMatrixStride * CUBE_MAX_SIZE +
+                          uint64_t(column) * p.srcNStride + row * BLOCK_CUBE;
+                __gm__ T* to = dst.address_ + uint64_t(nd) * p.dstNdMatrixStride +
+                               uint64_t(row) * p.dstDStride + column;
+                copy_out_aligned(to, from, uint16_t(rows), bytes, 0,
+                                 p.dstDStride * uint32_t(sizeof(T)) - bytes);
+            }
+        }
+    }
+}
+
+// What DataCopyPad fills with where its own parameters give no value.
+template <typename T, TPosition pos = TPosition::MAX>
+__aicore__ inline void SetPadValue(T paddingValue) {
+    set_mov_pad_val(uint64_t(GetScalarBitcodeValue(paddingValue)));
 }
 
 // ---- slices: the innermost dimension goes by burst, the others by loops
@@ -276,6 +341,7 @@ template <typename T> __aicore__ inline void SetAtomicType() {
     if constexpr (IsSameType<T, int8_t>::value) set_atomic_s8();
 }
 __aicore__ inline void SetAtomicNone() { set_atomic_none(); }
+__aicore__ inline void DisableDmaAtomic() { set_atomic_none(); }
 template <typename T> __aicore__ inline void SetAtomicAdd() {
     set_atomic_add();
     SetAtomicType<T>();

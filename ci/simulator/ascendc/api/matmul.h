@@ -58,7 +58,8 @@ public:
         ask<sync>(whole, add != 0);
     }
     template <bool sync = true>
-    __aicore__ void IterateAll(const LocalTensor<TC>& local, uint8_t = 0) {
+    __aicore__ void IterateAll(const LocalTensor<TC>& local, uint8_t add = 0) {
+        check_no_sum(add);
         const uint32_t row = C::format == CubeFormat::NZ ? up16(p_.m) : up_to_block(p_.n);
         take_in<sync>(local, 0, 0, p_.m, p_.n, row, DavStep::WHOLE);
     }
@@ -107,7 +108,8 @@ public:
         ask<sync>(p, add != 0);
     }
     template <bool sync = true>
-    __aicore__ void GetTensorC(const LocalTensor<TC>& local, uint8_t = 0, bool = false) {
+    __aicore__ void GetTensorC(const LocalTensor<TC>& local, uint8_t add = 0, bool = false) {
+        check_no_sum(add);
         if constexpr (!sync && posts && g_coreType == AIV) {
             const GlobalTensor<TC> block = GetTensorC<false>();
             copy_in(local, block.address_, local.GetSize());
@@ -143,9 +145,14 @@ public:
     // ---- several products whose operands follow each other
     template <bool sync = true, bool waitIterateBatch = false>
     __aicore__ void IterateBatch(const GlobalTensor<TC>& gm, uint32_t batchA, uint32_t batchB,
-                                 bool = false, const uint32_t strideA = 0,
+                                 bool sequential = false, const uint32_t strideA = 0,
                                  const uint32_t strideB = 0, const uint32_t strideC = 0,
-                                 const bool = true, const uint8_t add = 0) {
+                                 const bool partial = false, const uint8_t add = 0) {
+        if (sequential || partial) {
+            dav_fail(
+                "IterateBatch into global memory writes each block to its place, and keeps no sums "
+                "for the next product: enSequentialWrite and enPartialSum must be false.");
+        }
         static_assert(follow_each_other<A>() && follow_each_other<B>() && follow_each_other<C>(),
                       "Our IterateBatch takes matrices that follow each other (LayoutMode::NORMAL "
                       "or BNGS1S2)" ASC_REAL_HEADERS);
@@ -172,6 +179,10 @@ public:
     }
 
 private:
+    // Only global memory has atomic sums.
+    static __aicore__ void check_no_sum(uint8_t add) {
+        if (add != 0) dav_fail("A block of C for UB is not added to anything: enAtomic must be 0.");
+    }
     template <class M> static __aicore__ constexpr bool follow_each_other() {
         return M::layout == LayoutMode::NONE || M::layout == LayoutMode::NORMAL ||
                M::layout == LayoutMode::BNGS1S2;

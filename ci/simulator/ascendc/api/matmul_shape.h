@@ -121,7 +121,10 @@ public:
     __aicore__ void SetQuantVector(const GlobalTensor<uint64_t>& parameters) {
         p_.quantize = parameters.address_;
     }
-    __aicore__ void SetHF32(bool enable = false, int = 0) { p_.hf32 = enable; }
+    __aicore__ void SetHF32(bool enable = false, int mode = 0) {
+        if (enable && mode != 0) dav_fail("Our Matmul rounds HF32 to the nearest: transMode is 0.");
+        p_.hf32 = enable;
+    }
     __aicore__ void SetLocalWorkspace(const LocalTensor<uint8_t>&) {}
     __aicore__ void SetSubBlockIdx(uint8_t) {}
     template <class T> __aicore__ void SetUserDefInfo(const T) {}

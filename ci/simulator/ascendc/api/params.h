@@ -79,6 +79,14 @@ struct Nd2NzParams {
                (uint16_t, dstNzMatrixStride, 0))
 };
 
+// Back again: 16 columns side by side, however wide an element is. srcNStride counts 16 elements,
+// srcNdMatrixStride 256.
+struct Nz2NdParamsFull {
+    ASC_FIELDS(Nz2NdParamsFull, (uint16_t, ndNum, 0), (uint16_t, nValue, 0), (uint16_t, dValue, 0),
+               (uint16_t, srcNdMatrixStride, 0), (uint16_t, srcNStride, 0),
+               (uint16_t, dstDStride, 0), (uint16_t, dstNdMatrixStride, 0))
+};
+
 struct UnaryRepeatParams {
     ASC_FIELDS(UnaryRepeatParams, (uint16_t, dstBlkStride, DEFAULT_BLK_STRIDE),
                (uint16_t, srcBlkStride, DEFAULT_BLK_STRIDE),

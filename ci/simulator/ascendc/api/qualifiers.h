@@ -27,6 +27,11 @@ using GM_ADDR = __gm__ uint8_t*;
 #define ASCEND_IS_NOT_AIV (::AscendC::g_coreType != ::AscendC::AIV)
 #define ASCEND_IS_NOT_AIC (::AscendC::g_coreType != ::AscendC::AIC)
 
+// What records a kernel's steps on a device.
+#define TRACE_START(...)
+#define TRACE_STOP(...)
+#define MIX_LOG(...)
+
 // Marks that only steer the operator build.
 #define ENABLE_DETERMINISTIC(...)
 #define ENABLE_PRINTF(...)

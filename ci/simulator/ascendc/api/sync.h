@@ -155,12 +155,14 @@ template <pipe_t pipe = PIPE_S> __aicore__ inline void WaitEvent(uint16_t flag) 
 template <bool isAIVOnly = true>
 __aicore__ inline void IBSet(const GlobalTensor<int32_t>&, const LocalTensor<int32_t>&,
                              int32_t block, int32_t event) {
+    static_assert(isAIVOnly, "Our IBSet is for vector cores alone");
     pipe_barrier(PIPE_ALL);
     dav_core_set(block, event);
 }
 template <bool isAIVOnly = true>
 __aicore__ inline void IBWait(const GlobalTensor<int32_t>&, const LocalTensor<int32_t>&,
                               int32_t block, int32_t event) {
+    static_assert(isAIVOnly, "Our IBWait is for vector cores alone");
     dav_core_wait(block, event);
 }
 

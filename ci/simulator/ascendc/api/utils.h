@@ -202,6 +202,8 @@ template <typename T, typename U, RoundMode mode> __aicore__ inline U ScalarCast
     if constexpr (mode == RoundMode::CAST_FLOOR) rounded = floorf(wide);
     if constexpr (mode == RoundMode::CAST_RINT) rounded = rintf(wide);
     if constexpr (mode == RoundMode::CAST_TRUNC) rounded = truncf(wide);
+    // What an integer does not hold becomes the nearest that it does.
+    if constexpr (IsSameType<U, int32_t>::value) return conv_f322s32z(rounded);
     return U(rounded);
 }
 template <typename T, typename U, RoundMode mode> __aicore__ inline U Cast(const T& value) {
@@ -220,6 +222,14 @@ template <int bit> __aicore__ inline int64_t ScalarGetCountOfValue(uint64_t valu
 __aicore__ inline int64_t ScalarCountLeadingZero(uint64_t value) {
     return value == 0 ? 64 : __builtin_clzll(value);
 }
+// The newer names of these three.
+template <int bit> __aicore__ inline int64_t GetSFFValue(uint64_t value) {
+    return ScalarGetSFFValue<bit>(value);
+}
+template <int bit> __aicore__ inline int64_t GetBitCount(uint64_t value) {
+    return ScalarGetCountOfValue<bit>(value);
+}
+__aicore__ inline int64_t CountLeadingZero(uint64_t value) { return ScalarCountLeadingZero(value); }
 __aicore__ inline int64_t CountBitsCntSameAsSignBit(int64_t value) {
     return __builtin_clrsbll(value);
 }
@@ -227,6 +237,11 @@ __aicore__ inline int64_t CountBitsCntSameAsSignBit(int64_t value) {
 // ---- what prints or traces on a device does nothing here
 template <typename... Arguments> __aicore__ inline void printf(const char*, Arguments...) {}
 template <typename... Arguments> __aicore__ inline void PRINTF(const char*, Arguments...) {}
+__aicore__ inline void MetricsProfStart() {}
+__aicore__ inline void MetricsProfStop() {}
+__aicore__ inline void PrintTimeStamp(uint32_t) {}
+__aicore__ inline void InitDump(bool, uint32_t) {}
+__aicore__ inline void InitDump(bool, GM_ADDR, uint32_t) {}
 template <typename T> __aicore__ inline void DumpTensor(const T&, uint32_t, uint32_t) {}
 template <typename T, typename S>
 __aicore__ inline void DumpTensor(const T&, uint32_t, uint32_t, const S&) {}

@@ -112,15 +112,43 @@ __aicore__ inline void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src
 
 // ---- dequantisation
 __aicore__ inline void SetDeqScale(half scale) { set_deqscale(scale); }
+// Bits 0..31 the scale, 37..45 the offset, 46 the sign of the result.
+__aicore__ inline uint64_t deq_config(float scale, int16_t offset, bool signed_result) {
+    return uint64_t(GetScalarBitcodeValue(scale)) | (uint64_t(uint16_t(offset) & 0x1ff) << 37) |
+           (uint64_t(signed_result) << 46);
+}
 __aicore__ inline void SetDeqScale(float scale, int16_t offset, bool signed_result) {
-    // Bits 0..31 the scale, 37..45 the offset, 46 the sign of the result.
-    uint32_t bits;
-    __builtin_memcpy(&bits, &scale, sizeof(bits));
-    set_deqscale(uint64_t(bits) | (uint64_t(uint16_t(offset) & 0x1ff) << 37) |
-                 (uint64_t(signed_result) << 46));
+    set_deqscale(deq_config(scale, offset, signed_result));
 }
 template <typename T> __aicore__ inline void SetDeqScale(const LocalTensor<T>& scales) {
     set_deqscale(uint64_t(scales.GetPhyAddr()) >> 5);
+}
+// One of each for every element of a block of 16.
+struct VdeqInfo {
+    static constexpr uint32_t SIZE = 16;
+    __aicore__ VdeqInfo() {}
+    __aicore__ VdeqInfo(const float scales[SIZE], const int16_t offsets[SIZE],
+                        const bool signs[SIZE]) {
+        for (uint32_t i = 0; i < SIZE; ++i) {
+            vdeqScale[i] = scales[i];
+            vdeqOffset[i] = offsets[i];
+            vdeqSignMode[i] = signs[i];
+        }
+    }
+    float vdeqScale[SIZE] = {0};
+    int16_t vdeqOffset[SIZE] = {0};
+    bool vdeqSignMode[SIZE] = {false};
+};
+// The scalar unit writes the table into `vdeq`, 128 bytes.
+template <typename T>
+__aicore__ inline void SetDeqScale(const LocalTensor<T>& vdeq, const VdeqInfo& vdeqInfo) {
+    const LocalTensor<uint64_t> table = vdeq.template ReinterpretCast<uint64_t>();
+    for (uint32_t i = 0; i < VdeqInfo::SIZE; ++i) {
+        table.SetValue(
+            i, deq_config(vdeqInfo.vdeqScale[i], vdeqInfo.vdeqOffset[i], vdeqInfo.vdeqSignMode[i]));
+    }
+    order_pipes<HardEvent::S_V>();
+    SetDeqScale(vdeq);
 }
 template <bool isVecDeq, bool halfBlock, typename T>
 __aicore__ inline void dequantise(T* dst, int16_t* src, uint8_t repeat,
@@ -133,19 +161,40 @@ __aicore__ inline void dequantise(T* dst, int16_t* src, uint8_t repeat,
     if constexpr (!isVecDeq && !halfBlock) ASC_DEQUANTISE(vconv_deqs162b8l);
 #undef ASC_DEQUANTISE
 }
+// Halves have one scale, and a place of their own: neither flag matters.
+template <bool, bool>
+__aicore__ inline void dequantise(half* dst, int32_t* src, uint8_t repeat,
+                                  const UnaryRepeatParams& p) {
+    vconv_deq(dst, src, repeat, p.dstBlkStride, p.srcBlkStride, p.dstRepStride, p.srcRepStride);
+}
+template <typename T, typename U, bool isSetMask = true, bool isVecDeq = true,
+          bool halfBlock = true>
+__aicore__ inline void CastDequant(const LocalTensor<T>& dst, const LocalTensor<U>& src,
+                                   const MaskOf<U>& mask, const FieldOf<uint8_t> repeatTime,
+                                   const UnaryRepeatParams& params) {
+    set_mask<isSetMask>(mask);
+    dequantise<isVecDeq, halfBlock>(dst.pointer(), src.pointer(), repeatTime, params);
+}
+template <typename T, typename U, bool isVecDeq = true, bool halfBlock = true>
+__aicore__ inline void CastDequant(const LocalTensor<T>& dst, const LocalTensor<U>& src,
+                                   const uint32_t count) {
+    const CounterMode counter(count);
+    UnaryRepeatParams params;
+    if constexpr (IsSameType<T, half>::value) params.dstRepStride = HALF_DEFAULT_REPEAT_STRIDE;
+    dequantise<isVecDeq, halfBlock>(dst.pointer(), src.pointer(), 1, params);
+}
+// The older name.
 template <typename T, typename U, bool isSetMask = true, bool isVecDeq = true,
           bool halfBlock = true>
 __aicore__ inline void CastDeq(const LocalTensor<T>& dst, const LocalTensor<U>& src,
                                const int32_t mask, const FieldOf<uint8_t> repeatTime,
                                const UnaryRepeatParams& params) {
-    AscendCUtils::SetMask<U, isSetMask>(mask);
-    dequantise<isVecDeq, halfBlock>(dst.pointer(), src.pointer(), repeatTime, params);
+    CastDequant<T, U, isSetMask, isVecDeq, halfBlock>(dst, src, mask, repeatTime, params);
 }
 template <typename T, typename U, bool isVecDeq = true, bool halfBlock = true>
 __aicore__ inline void CastDeq(const LocalTensor<T>& dst, const LocalTensor<U>& src,
                                const uint32_t count) {
-    const CounterMode counter(count);
-    dequantise<isVecDeq, halfBlock>(dst.pointer(), src.pointer(), 1, UnaryRepeatParams());
+    CastDequant<T, U, isVecDeq, halfBlock>(dst, src, count);
 }
 
 }  // namespace AscendC

@@ -58,6 +58,7 @@ __aicore__ inline void Gatherb(const LocalTensor<T>& dst, const LocalTensor<T>& 
              params.dstRepStride, params.dstBlkStride, repeatTime);
 }
 
+constexpr uint8_t WHOLE_PATTERN = 7;  // picks all elements
 // The elements that the pattern picks, packed; rsvdCnt says how many came out. In reduce mode the
 // mask counts the elements of a repeat, else whole repeats of 256 bytes are taken.
 template <typename T>

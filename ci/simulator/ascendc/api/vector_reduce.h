@@ -399,4 +399,10 @@ __aicore__ inline void GetReduceMaxMinCount(uint32_t& value, uint32_t& index) {
     index = uint32_t(bits >> 32);
 }
 
+// The newer names.
+template <typename T> __aicore__ inline T GetReduceRepeatSumSpr() { return GetAccVal<T>(); }
+template <typename T> __aicore__ inline void GetReduceRepeatMaxMinSpr(T& value, T& index) {
+    GetReduceMaxMinCount<T>(value, index);
+}
+
 }  // namespace AscendC

@@ -96,9 +96,16 @@ __aicore__ inline void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T
 template <typename T, bool isSetMask = true>
 __aicore__ inline void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                                   const T& scalarValue, const Count count) {
-    const CounterMode mode(count);
-    vshr(dst.pointer(), src.pointer(), ShiftDistance<T>(scalarValue), 1, 1, 1,
-         DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE, false);
+    const auto shift = [&] {
+        vshr(dst.pointer(), src.pointer(), ShiftDistance<T>(scalarValue), 1, 1, 1,
+             DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE, false);
+    };
+    if constexpr (isSetMask) {
+        const CounterMode mode(count);
+        shift();
+    } else {
+        shift();
+    }
 }
 
 // dst += src * scalar; the destination may be wider (float from half).

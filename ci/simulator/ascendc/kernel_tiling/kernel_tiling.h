@@ -12,6 +12,14 @@ struct SoftMaxTiling {
     uint32_t rangeM, tailM, tailSplitSize, tailReduceSize;
 };
 
+struct LogSoftMaxTiling {
+    uint32_t srcM, srcK, srcSize;
+    uint32_t outMaxM, outMaxK, outMaxSize;
+    uint32_t splitM, splitK, splitSize;
+    uint32_t reduceM, reduceK, reduceSize;
+    uint32_t rangeM, tailM, tailSplitSize, tailReduceSize;
+};
+
 // How rows are sorted for their k largest, and how much space that takes.
 struct TopkTiling {
     int32_t tmpLocalSize, allDataSize, innerDataSize;
@@ -42,6 +50,30 @@ struct LayerNormSeparateTiling {
 struct RmsNormTiling {
     uint32_t bLength, sLength, hLength, originalHLength;
 };
+struct DeepNormTiling {
+    uint32_t bLength, sLength, hLength, originalHLength;
+};
+struct LayerNormGradTiling {
+    uint32_t bLength, sLength, hLength, originalHLength;
+};
+struct LayerNormGradBetaTiling {
+    uint32_t bLength, sLength, hLength, originalHLength;
+};
+// Batches, and the elements of one.
+struct BatchNormTiling {
+    uint32_t originalBLength, meanVarSize;
+};
+// Samples, channels, their elements, groups, and the channels of a group.
+struct GroupNormTiling {
+    uint32_t n, c, hw, g, d;
+};
+// Rows, the columns that they take, and those that count.
+struct PadTiling {
+    uint32_t srcHeight, srcWidth, srcOriWidth;
+};
+struct UnPadTiling {
+    uint32_t srcHeight, srcWidth;
+};
 
 // How a matrix product is cut: over cores, into L1 steps and base blocks.
 // clang-format off
@@ -65,9 +97,17 @@ struct alignas(8) TCubeTiling {
 // Newer sources name it where a toolkit's header has it.
 namespace AscendC {
 namespace tiling {
+using ::BatchNormTiling;
 using ::ConfusionTransposeTiling;
+using ::DeepNormTiling;
+using ::GroupNormTiling;
+using ::LayerNormGradBetaTiling;
+using ::LayerNormGradTiling;
+using ::LogSoftMaxTiling;
+using ::PadTiling;
 using ::SoftMaxTiling;
 using ::TCubeTiling;
 using ::TopkTiling;
+using ::UnPadTiling;
 }  // namespace tiling
 }  // namespace AscendC

@@ -7,11 +7,14 @@
 
 namespace AscendC {
 
-// ln(x + sqrt(x^2 - 1)), x up to 1e19 (the square must not overflow).
-ASC_OPERATION(AcoshOperation, 1) {
-    s.mul(scratch, src, src);
-    s.adds(scratch, scratch, -1.0f);
+// ln(x + sqrt(x - 1) sqrt(x + 1)): below 1 no number, and no square that overflows.
+ASC_OPERATION(AcoshOperation, 2) {
+    float* root = scratch + pass;
+    s.adds(scratch, src, -1.0f);
     s.sqrt(scratch, scratch);
+    s.adds(root, src, 1.0f);
+    s.sqrt(root, root);
+    s.mul(scratch, scratch, root);
     s.add(scratch, scratch, src);
     s.ln(dst, scratch);
 }
@@ -59,6 +62,27 @@ constexpr float FAST_GELU_SLOPE = 1.702f;
 ASC_OPERATION(GeluOperation, 1) { gate(s, dst, src, scratch, GELU_SLOPE, GELU_CUBE); }
 ASC_OPERATION(FasterGeluOperation, 1) { gate(s, dst, src, scratch, FAST_GELU_SLOPE, 0.0f); }
 
+// x (sign(x) (a (min(|x / sqrt 2|, b) - b)^2 + 0.5) + 0.5), a parabola for the error function; the
+// sign is (x + 1e-12) / |x + 1e-12|.
+ASC_OPERATION(FasterGeluV2Operation, 2) {
+    constexpr float FALL = -0.1444f;
+    constexpr float END = 1.769f;
+    float* part = scratch + pass;
+    s.muls(part, src, 0.70710678f);
+    s.abs(part, part);
+    s.mins(part, part, END);
+    s.adds(part, part, -END);
+    s.mul(part, part, part);
+    s.muls(part, part, FALL);
+    s.adds(part, part, 0.5f);
+    s.adds(scratch, src, 1e-12f);
+    s.mul(part, part, scratch);
+    s.abs(scratch, scratch);
+    s.div(part, part, scratch);
+    s.adds(part, part, 0.5f);
+    s.mul(dst, src, part);
+}
+
 ASC_FUNCTION(Acosh, AcoshOperation)
 ASC_FUNCTION(Asinh, AsinhOperation)
 ASC_FUNCTION(Atanh, AtanhOperation)
@@ -77,6 +101,7 @@ ASC_FUNCTION(Atanh, AtanhOperation)
     }
 ASC_GELU(Gelu, GeluOperation)
 ASC_GELU(FasterGelu, FasterGeluOperation)
+ASC_GELU(FasterGeluV2, FasterGeluV2Operation)
 #undef ASC_GELU
 
 // x / (1 + e^(-beta x)), in the tensor's own type; dst must not be src.

@@ -24,9 +24,12 @@ ASC_OPERATION(FracOperation, 1) {
     s.trunc(scratch, src);
     s.sub(dst, src, scratch);
 }
+// As integers the signs lose what is no number: it becomes 0.
 ASC_OPERATION(SignOperation, 1) {
     s.muls(scratch, src, 1.0f);
-    s.sign(dst, scratch);
+    s.sign(scratch, scratch);
+    s.to_integer(reinterpret_cast<int32_t*>(scratch), scratch);
+    s.to_float(dst, reinterpret_cast<int32_t*>(scratch));
 }
 ASC_OPERATION(SigmoidOperation, 2) {
     float* e = scratch;

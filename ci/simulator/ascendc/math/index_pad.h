@@ -14,20 +14,22 @@ __aicore__ inline void ArithProgression(const LocalTensor<T>& dst, const T first
     constexpr int32_t block = ONE_BLK_SIZE / sizeof(T);
     constexpr int32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);
     const int32_t head = count < block ? count : block;
-    for (int32_t i = 0; i < head; ++i) {
-        dst.SetValue(uint32_t(i), T(float(firstValue) + float(diffValue) * float(i)));
-    }
+    // Integers wrap as the vector unit's do; they may have more digits than a float.
+    using Wide = typename Conditional<std::is_integral<T>::value, int64_t, float>::type;
+    const Wide first = firstValue;
+    const Wide diff = diffValue;
+    for (int32_t i = 0; i < head; ++i) dst.SetValue(uint32_t(i), T(first + diff * Wide(i)));
     order_pipes<HardEvent::S_V>();
     const UnaryRepeatParams params;
     for (int32_t done = block; done < count && done < whole; done += block) {
         const int32_t left = count - done;
-        Adds(dst[done], dst[done - block], T(float(diffValue) * block),
+        Adds(dst[done], dst[done - block], T(diff * Wide(block)),
              uint64_t(left < block ? left : block), 1, params);
         pipe_barrier(PIPE_V);
     }
     for (int32_t done = whole; done < count; done += whole) {
         const int32_t left = count - done;
-        Adds(dst[done], dst[done - whole], T(float(diffValue) * whole),
+        Adds(dst[done], dst[done - whole], T(diff * Wide(whole)),
              uint64_t(left < whole ? left : whole), 1, params);
         pipe_barrier(PIPE_V);
     }
@@ -53,7 +55,18 @@ __aicore__ inline void repeat_row(T* dst, T* row, uint32_t rows, uint32_t column
     pipe_barrier(PIPE_V);
     ResetMask();
 }
+// The first columns of each row, without what lies between them; rows are `pitch` blocks apart.
+template <typename T>
+__aicore__ inline void pack_rows(T* dst, T* src, uint32_t rows, uint32_t columns, uint32_t pitch) {
+    set_mask_count();
+    set_vector_mask(0, columns);
+    vreducev2((BitsType<T>*)dst, (BitsType<T>*)src, (BitsType<T>*)src, uint16_t(rows), 1,
+              WHOLE_PATTERN, uint16_t(pitch), 0);
+    set_mask_norm();
+    pipe_barrier(PIPE_V);
+}
 // Row r of dst is full of src[r]: blocks of one value, then those blocks repeated along the row.
+// Rows that are no whole blocks are made with a gap behind each, and packed.
 template <typename T>
 __aicore__ inline void repeat_column(T* dst, T* src, uint32_t rows, uint32_t columns,
                                      const LocalTensor<uint8_t>& scratch) {
@@ -61,31 +74,54 @@ __aicore__ inline void repeat_column(T* dst, T* src, uint32_t rows, uint32_t col
     using Word = BitsType<T>;
     constexpr uint32_t block = ONE_BLK_SIZE / sizeof(T);
     constexpr uint32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(T);
-    constexpr uint32_t group = 8;  // rows that one repeat of the block broadcast makes
-    const uint32_t room = scratch.GetSize() / (ONE_BLK_SIZE * group) * group;
-    if (room == 0) dav_fail("BroadCast was given less than 256 bytes of temporary space.");
-    const uint32_t most = room < 248 ? room : 248;
+    constexpr uint32_t group = block;  // rows of any length that start and end with a block
+    const uint32_t pitch = (columns + block - 1) / block;
+    const bool packed = rows > 1 && columns % block != 0;
+    const uint32_t space = (ONE_BLK_SIZE + (packed ? pitch * ONE_BLK_SIZE : 0)) * group;
+    const uint32_t room = scratch.GetSize() / space * group;
+    if (room == 0) {
+        dav_fail("BroadCast was given too little temporary space: see GetBroadCastMaxMinTmpSize.");
+    }
+    constexpr uint32_t limit = MAX_REPEAT_TIMES / group * group;
+    const uint32_t most = room < limit ? room : limit;
     Word* blocks = reinterpret_cast<Word*>(scratch.GetPhyAddr());
+    Word* rows_apart = blocks + most * block;
     for (uint32_t done = 0; done < rows; done += most) {
         const uint32_t part = rows - done < most ? rows - done : most;
+        Word* const to = (Word*)dst + uint64_t(done) * columns;
+        Word* const wide = packed ? rows_apart : to;
         ResetMask();
         vbrcb(blocks, (Word*)src + done, 1, DEFAULT_REPEAT_STRIDE,
-              uint8_t((part + group - 1) / group));
+              uint8_t((part + BRCB_BROADCAST_NUMBER - 1) / BRCB_BROADCAST_NUMBER));
         pipe_barrier(PIPE_V);
         for (uint32_t at = 0; at < columns; at += whole) {
             AscendCUtils::SetMask<T>(int32_t(columns - at < whole ? columns - at : whole));
-            vcopy((Word*)dst + uint64_t(done) * columns + at, blocks, uint8_t(part), 1, 0,
-                  uint16_t(columns / block), 1);
+            vcopy(wide + at, blocks, uint8_t(part), 1, 0, uint16_t(pitch), 1);
         }
         pipe_barrier(PIPE_V);
+        if (packed) pack_rows(to, wide, part, columns, pitch);
     }
     ResetMask();
+}
+// Of the two axes only `axis` may grow, from 1.
+template <typename T, int32_t dim, int32_t axis>
+__aicore__ inline void check_broadcast(const uint32_t dstShape[dim], const uint32_t srcShape[dim]) {
+    if (srcShape[dim == 1 ? 0 : axis] != 1 ||
+        (dim == 2 && srcShape[1 - axis] != dstShape[1 - axis])) {
+        dav_fail(
+            "BroadCast repeats the axis that it is given, which has one element in the source; "
+            "the other axis has the same length in both.");
+    }
+    if (dim == 2 && axis == 0 && srcShape[1] * sizeof(T) % ONE_BLK_SIZE != 0) {
+        dav_fail("BroadCast of rows takes rows of whole 32 bytes.");
+    }
 }
 template <typename T, int32_t dim, int32_t axis, bool isReuseSource = false>
 __aicore__ inline void BroadCast(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                                  const uint32_t dstShape[dim], const uint32_t srcShape[dim],
                                  const LocalTensor<uint8_t>& sharedTmpBuffer) {
     static_assert(dim == 1 || dim == 2, "BroadCast takes tensors of one or two dimensions");
+    static_assert(axis == 0 || axis == 1, "BroadCast takes the axes 0 and 1");
     uint32_t elements = 1;
     bool same = true;
     for (int32_t d = 0; d < dim; ++d) {
@@ -99,11 +135,16 @@ __aicore__ inline void BroadCast(const LocalTensor<T>& dst, const LocalTensor<T>
         pipe_barrier(PIPE_V);
         return;
     }
+    check_broadcast<T, dim, axis>(dstShape, srcShape);
     if constexpr (sizeof(T) == 1) {
         // Bytes go through halves: no instruction broadcasts them.
         const uint32_t sources = dim == 1 || axis == 1 ? srcShape[0] : srcShape[1];
-        const uint32_t source_bytes = (sources * 2 + 31) / 32 * 32;
-        const uint32_t result_bytes = elements * 2;
+        const uint32_t source_bytes = align_to_block(sources * 2);
+        const uint32_t result_bytes = align_to_block(elements * 2);
+        if (sharedTmpBuffer.GetSize() < source_bytes + result_bytes) {
+            dav_fail(
+                "BroadCast was given too little temporary space: see GetBroadCastMaxMinTmpSize.");
+        }
         LocalTensor<half> in = sharedTmpBuffer.template ReinterpretCast<half>();
         LocalTensor<half> out = sharedTmpBuffer[source_bytes].template ReinterpretCast<half>();
         Cast(in, src, RoundMode::CAST_NONE, sources);

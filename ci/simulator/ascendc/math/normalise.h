@@ -32,6 +32,17 @@ __aicore__ inline float row_total(float* row, uint32_t columns, float* work) {
     return total;
 }
 
+// A row as it is, or between single precision and its own type.
+template <typename D, typename S>
+__aicore__ inline void copy_row(const FloatSteps& s, D* dst, S* src) {
+    if constexpr (IsSameType<D, S>::value)
+        s.adds(dst, src, 0.0f);
+    else if constexpr (IsSameType<D, float>::value)
+        s.widen(dst, src);
+    else
+        s.narrow(dst, src, RoundMode::CAST_RINT);
+}
+
 // Five float rows: the row itself, its squares, gamma, beta, and partial sums.
 class RowNormaliser {
 public:
@@ -51,11 +62,13 @@ public:
     template <typename U> __aicore__ void take_beta(U* beta) { beta_ = widened(beta_, beta); }
     template <typename T> __aicore__ void load(T* src) {
         const FloatSteps s(columns_);
-        if constexpr (IsSameType<T, float>::value) {
-            s.adds(row_, src, 0.0f);
-        } else {
-            s.widen(row_, src);
-        }
+        copy_row(s, row_, src);
+    }
+    // The row times `factor`, and another.
+    template <typename T> __aicore__ void add(T* other, float factor) {
+        const FloatSteps s(columns_);
+        s.muls(row_, row_, factor);
+        s.add(row_, row_, s.wide(other, squares_));
     }
     // The mean, which is taken away from the row.
     __aicore__ float centre() {
@@ -76,11 +89,7 @@ public:
         s.muls(row_, row_, factor);
         if constexpr (gamma) s.mul(row_, row_, gamma_);
         if constexpr (beta) s.add(row_, row_, beta_);
-        if constexpr (IsSameType<T, float>::value) {
-            s.adds(dst, row_, 0.0f);
-        } else {
-            s.narrow(dst, row_, RoundMode::CAST_RINT);
-        }
+        copy_row(s, dst, row_);
     }
 
 private:
@@ -151,7 +160,8 @@ __aicore__ inline void LayerNorm(const LocalTensor<T>& output, const LocalTensor
                                  const LocalTensor<float>& outputRstd, const LocalTensor<T>& inputX,
                                  const LocalTensor<U>& gamma, const LocalTensor<U>& beta,
                                  const float epsilon, const LocalTensor<uint8_t>& sharedTmpBuffer,
-                                 const LayerNormPara& para, const LayerNormSeparateTiling& tiling) {
+                                 const LayerNormPara& para, const LayerNormSeparateTiling&) {
+    static_assert(!config.isOnlyOutput, "LayerNorm gives mean and deviation, too");
     layer_norm<T, U, float, !config.isNoGamma, !config.isNoBeta, config.isOutputRstd>(
         output, outputMean, outputRstd, inputX, gamma, beta, sharedTmpBuffer, epsilon, para);
 }

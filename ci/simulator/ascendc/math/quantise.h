@@ -240,6 +240,10 @@ __aicore__ inline void DropOut(const LocalTensor<T>& dst, const LocalTensor<T>& 
     if (bytes) {
         SelectWithBytesMaskShapeInfo shape(info.firstAxis, columns, info.maskLastAxis);
         select_by_bytes<false>(dst, src, T(0), mask, sharedTmpBuffer, shape);
+    } else if (info.maskLastAxis * 8 == columns) {
+        // Bits without padding between the rows.
+        Select(dst, mask, src, T(0), SELMODE::VSEL_TENSOR_SCALAR_MODE, info.firstAxis * columns);
+        pipe_barrier(PIPE_V);
     } else {
         for (uint32_t row = 0; row < info.firstAxis; ++row) {
             Select(dst[row * columns], mask[row * info.maskLastAxis], src[row * columns], T(0),

@@ -45,7 +45,11 @@ __aicore__ inline void softmax_row(float* dst, float* src, uint32_t columns, flo
     set_vector_mask(FULL_MASK, FULL_MASK);
 }
 
-template <typename T, typename U>
+__aicore__ inline void decimal_logarithm(float* row, uint32_t columns) {
+    const FloatSteps s(columns);
+    Log10Operation::run(s, row, row, nullptr, 0);
+}
+template <bool logarithm = false, typename T, typename U>
 __aicore__ inline void run_softmax(const LocalTensor<T>& dst, const LocalTensor<T>& src,
                                    const LocalTensor<uint8_t>& scratch, uint32_t rows,
                                    uint32_t pitch, uint32_t columns, U* maxima, U* sums,
@@ -60,14 +64,16 @@ __aicore__ inline void run_softmax(const LocalTensor<T>& dst, const LocalTensor<
         float row_max;
         float row_sum;
         if constexpr (IsSameType<T, float>::value) {
-            softmax_row(dst.pointer() + row * pitch, src.pointer() + row * pitch, columns, space,
-                        row_max, row_sum);
+            float* to = dst.pointer() + row * pitch;
+            softmax_row(to, src.pointer() + row * pitch, columns, space, row_max, row_sum);
+            if constexpr (logarithm) decimal_logarithm(to, columns);
         } else {
             {
                 const FloatSteps s(columns);
                 s.widen(space + work, src.pointer() + row * pitch);
             }
             softmax_row(space + work, space + work, columns, space, row_max, row_sum);
+            if constexpr (logarithm) decimal_logarithm(space + work, columns);
             const FloatSteps s(columns);
             s.narrow(dst.pointer() + row * pitch, space + work, RoundMode::CAST_RINT);
         }
@@ -91,8 +97,8 @@ __aicore__ inline void SoftMax(const LocalTensor<T>& dst, const LocalTensor<T>& 
                                const LocalTensor<uint8_t>& sharedTmpBuffer,
                                const SoftMaxTiling& tiling, const SoftMaxShapeInfo& info = {}) {
     const SoftMaxShapeInfo shape = softmax_shape(info, tiling);
-    run_softmax<T, float>(dst, src, sharedTmpBuffer, shape.srcM, shape.srcK, shape.oriSrcK, nullptr,
-                          nullptr, 0);
+    run_softmax<false, T, float>(dst, src, sharedTmpBuffer, shape.srcM, shape.srcK, shape.oriSrcK,
+                                 nullptr, nullptr, 0);
 }
 template <typename T, bool isReuseSource = false, bool isBasicBlock = false>
 __aicore__ inline void SoftMax(const LocalTensor<T>& dst, const LocalTensor<T>& src,
@@ -122,6 +128,22 @@ __aicore__ inline void SoftMax(const LocalTensor<T>& dst, const LocalTensor<U>& 
                                const SoftMaxTiling& tiling, const SoftMaxShapeInfo& info = {}) {
     SoftMax<T, isReuseSource, isBasicBlock, isDataFormatNZ>(dst, sum, max, src, free_scratch(),
                                                             tiling, info);
+}
+
+// The decimal logarithm of the quotients.
+template <typename T, bool isReuseSource = false, bool isDataFormatNZ = false>
+__aicore__ inline void LogSoftMax(const LocalTensor<T>& dst, const LocalTensor<T>& sum,
+                                  const LocalTensor<T>& max, const LocalTensor<T>& src,
+                                  const LocalTensor<uint8_t>& sharedTmpBuffer,
+                                  const LogSoftMaxTiling& tiling,
+                                  const SoftMaxShapeInfo& softmaxShapeInfo = {}) {
+    static_assert(!isDataFormatNZ, "LogSoftMax takes row-major matrices");
+    SoftMaxShapeInfo shape = softmaxShapeInfo;
+    if (shape.srcM == 0) shape = {tiling.srcM, tiling.srcK, tiling.srcM, tiling.srcK};
+    run_softmax<true>(dst, src, sharedTmpBuffer, shape.srcM, shape.srcK, shape.oriSrcK,
+                      max.pointer(), sum.pointer(), ONE_BLK_SIZE / uint32_t(sizeof(T)));
+    order_pipes<HardEvent::S_V>();
+    order_pipes<HardEvent::S_MTE3>();
 }
 
 // Rows whose maximum has the bits `from` become `to`; answers whether there are any. The maximum is

@@ -345,7 +345,8 @@ template <typename T, bool isReuseSource = false, bool isDataFormatNZ = false>
 __aicore__ inline void SoftmaxGrad(const LocalTensor<T>& dst, const LocalTensor<T>& grad,
                                    const LocalTensor<T>& src, const SoftMaxTiling& tiling,
                                    bool isFront = false, const SoftMaxShapeInfo& info = {}) {
-    SoftmaxGrad<T>(dst, grad, src, free_scratch(), tiling, isFront, info);
+    SoftmaxGrad<T, isReuseSource, isDataFormatNZ>(dst, grad, src, free_scratch(), tiling, isFront,
+                                                  info);
 }
 template <typename T, bool isBasicBlock = false, bool isDataFormatNZ = false>
 __aicore__ inline void SoftmaxGradFront(const LocalTensor<T>& dst, const LocalTensor<T>& grad,
@@ -353,13 +354,13 @@ __aicore__ inline void SoftmaxGradFront(const LocalTensor<T>& dst, const LocalTe
                                         const LocalTensor<uint8_t>& sharedTmpBuffer,
                                         const SoftMaxTiling& tiling,
                                         const SoftMaxShapeInfo& info = {}) {
-    SoftmaxGrad<T>(dst, grad, src, sharedTmpBuffer, tiling, true, info);
+    SoftmaxGrad<T, false, isDataFormatNZ>(dst, grad, src, sharedTmpBuffer, tiling, true, info);
 }
 template <typename T, bool isBasicBlock = false, bool isDataFormatNZ = false>
 __aicore__ inline void SoftmaxGradFront(const LocalTensor<T>& dst, const LocalTensor<T>& grad,
                                         const LocalTensor<T>& src, const SoftMaxTiling& tiling,
                                         const SoftMaxShapeInfo& info = {}) {
-    SoftmaxGrad<T>(dst, grad, src, tiling, true, info);
+    SoftmaxGrad<T, false, isDataFormatNZ>(dst, grad, src, tiling, true, info);
 }
 
 }  // namespace AscendC

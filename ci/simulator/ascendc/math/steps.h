@@ -50,6 +50,14 @@ public:
     ASC_STEP_UNARY(round, vconv_f322f32a)
     ASC_STEP_UNARY(trunc, vconv_f322f32z)
 #undef ASC_STEP_UNARY
+    __aicore__ void to_integer(int32_t* dst, float* a) const {
+        vconv_f322s32z(dst, a, 1, 1, 1, 8, 8);
+        pipe_barrier(PIPE_V);
+    }
+    __aicore__ void to_float(float* dst, int32_t* a) const {
+        vconv_s322f32(dst, a, 1, 1, 1, 8, 8);
+        pipe_barrier(PIPE_V);
+    }
     __aicore__ void fill(float* dst, float value) const {
         vector_dup(dst, value, 1, 1, 1, 8, 0);
         pipe_barrier(PIPE_V);

@@ -3,7 +3,8 @@
 
 // An operator that passes the address of Muls and its kin has the compiler choose between two
 // templates of the same type. The device compiler takes the more special one, which this compiler
-// holds to be ambiguous; a function that is no template settles it.
+// holds to be ambiguous; a function that is no template settles it. It would also convert a scalar
+// of another type, which the headers refuse: such a call finds a deleted function first.
 #ifdef ASCENDC_MODULE_OPERATOR_VEC_BINARY_SCALAR_INTERFACE_H
 namespace AscendC {
 
@@ -12,10 +13,13 @@ namespace AscendC {
                                 const T& scalar, const int32_t& count) {              \
         name<T, true>(dst, src, scalar, count);                                       \
     }
-#define ASCENDOPT_PLAIN_TYPES(name) \
-    ASCENDOPT_PLAIN(name, half)     \
-    ASCENDOPT_PLAIN(name, float)    \
-    ASCENDOPT_PLAIN(name, int16_t)  \
+#define ASCENDOPT_PLAIN_TYPES(name)                                                     \
+    template <typename S, typename T, std::enable_if_t<!std::is_same_v<S, T>, int> = 0> \
+    __aicore__ inline void name(const LocalTensor<T>&, const LocalTensor<T>&, const S&, \
+                                const int32_t&) = delete;                               \
+    ASCENDOPT_PLAIN(name, half)                                                         \
+    ASCENDOPT_PLAIN(name, float)                                                        \
+    ASCENDOPT_PLAIN(name, int16_t)                                                      \
     ASCENDOPT_PLAIN(name, int32_t)
 ASCENDOPT_PLAIN_TYPES(Adds)
 ASCENDOPT_PLAIN_TYPES(Muls)
