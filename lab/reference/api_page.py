@@ -54,7 +54,7 @@ def declared() -> Mapping[str, list[list[str]]]:
 
 
 def public_calls() -> Mapping[str, list[list[str]]]:
-    """Those that kernels may call: with a capital letter, and no implementation."""
+    """Return the calls that kernels may use: with a capital letter, and no implementation."""
     return {
         name: forms
         for name, forms in sorted(declared().items())
