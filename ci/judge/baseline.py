@@ -105,7 +105,8 @@ class Baseline:
         return self._accuracy[key]
 
     def defect(self, case: WorkloadCase, seed: int) -> str | None:
-        """'' when it passes the case, None when it does not take it, else what it does wrong."""
+        """'' when it passes the case, None when it does not take it, else what it does wrong,
+        without the case's name."""
         try:
             found = self.at(case, seed)
         except InputError:  # the golden function does not take it
@@ -113,10 +114,10 @@ class Baseline:
         except TrialFailure as failure:
             if failure.outcome in (Outcome.LAUNCH_ERROR, Outcome.COMPILE_ERROR, Outcome.TIMEOUT):
                 return None
-            return str(failure)
+            return f"{failure.outcome.value.replace('_', ' ')}: {failure.refusal.sentence}"
         if found.compared.agrees:
             return ""
-        return f"wrong_result: case {case.name}, seed {seed}: {found.compared.message}"
+        return f"wrong result: {found.compared.message}"
 
     def moved(self, case: WorkloadCase, seed: int) -> tuple[int, int]:
         """Bytes that it reads from GM and writes to it; (0, 0) when it fails. Some operators leave
