@@ -9,6 +9,7 @@ from pathlib import Path
 from bot.base.text import WEB_ADDRESS
 from bot.events.model import Event, EventError
 from bot.events.reading import LARGEST, Fields, digest, load
+from bot.forge.kinds import folded
 from ci.model.errors import InputError
 from ci.model.regular_file import file_bytes
 
@@ -57,8 +58,8 @@ def payload(environ: Mapping[str, str], variable: str) -> tuple[bytes, Fields]:
 
 def of_this_job(event: Event, repository: str, body: bytes) -> Event:
     """The event when it is about the job's own repository; raises `EventError` when not."""
-    given = event.repository.casefold()
-    if given and repository and given != repository.casefold():
+    given = folded(event.repository)
+    if given and repository and given != folded(repository):
         raise EventError("The payload is about another repository than the job's own.")
     return event.model_copy(
         update={"repository": event.repository or repository, "digest": digest(body)}

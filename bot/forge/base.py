@@ -9,6 +9,7 @@ from typing import Literal
 
 from bot.base.git import Git
 from bot.forge.errors import ForgeError
+from bot.forge.kinds import folded
 from bot.forge.model import (
     Access,
     Comment,
@@ -45,7 +46,7 @@ class Forge(ABC):
 
     def is_viewer(self, login: str) -> bool:
         """Whether `login` is the bot's own account; forges do not tell letters' case apart."""
-        return bool(login) and login.casefold() == self.viewer().casefold()
+        return bool(login) and folded(login) == folded(self.viewer())
 
     def token_refused(self) -> bool:
         """Whether the forge did not take the bot's token when it was last asked."""

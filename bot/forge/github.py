@@ -18,7 +18,7 @@ from bot.base.secret import Token
 from bot.base.text import visible
 from bot.forge import github_words as words
 from bot.forge.base import ForgeError
-from bot.forge.http import TIMEOUT_S, Answer
+from bot.forge.http import TIMEOUT_S, Answer, masked
 from bot.forge.kinds import FORGES, ForgeKind
 from bot.forge.model import Comment, RecentComments, Status
 from bot.forge.rest import RestForge
@@ -181,5 +181,7 @@ class GitHubForge(RestForge):
         try:
             status, got, text = self._requester.requestJson(verb, path, headers=headers, input=body)
         except (RuntimeError, RecursionError) as problem:  # PyGithub's, of a redirection
-            raise ForgeError(f"GitHub leads elsewhere: {visible(str(problem), 200)}.") from problem
+            raise ForgeError(
+                f"GitHub leads elsewhere: {visible(masked(str(problem), self._token()), 200)}."
+            ) from problem
         return Answer(status, {name.lower(): str(value) for name, value in got.items()}, text)

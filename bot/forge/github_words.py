@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
+from bot.forge.kinds import folded
 from bot.forge.model import LEVELS, Access, Comment, MergeRequest, Repository, Status
 
 # Longest description of a commit status that GitHub takes, in characters.
@@ -52,7 +53,7 @@ def merge_request(found: dict[str, Any], name: str, head_ref: str) -> MergeReque
     projects = found.get("source_project_id"), found.get("target_project_id")
     same = projects[0] == projects[1] if None not in projects else None
     if same is None:
-        same = source.lower() == (home.get("full_name") or name).lower()
+        same = folded(source) == folded(home.get("full_name") or name)
     merged = bool(found.get("merged_at")) or found["state"] == "merged"
     return MergeRequest(
         number=int(found["number"]),

@@ -17,7 +17,7 @@ from bot.forge import gitlab_words as words
 from bot.forge.base import ForgeError
 from bot.forge.diff_text import unified
 from bot.forge.github_words import when
-from bot.forge.http import TIMEOUT_S, Answer, OneServer
+from bot.forge.http import TIMEOUT_S, Answer, OneServer, masked
 from bot.forge.kinds import FORGES, ForgeKind
 from bot.forge.model import (
     Access,
@@ -208,7 +208,9 @@ class GitLabForge(RestForge):
                 verb.lower(), path, post_data=body, extra_headers=headers, obey_rate_limit=False
             )
         except gitlab.RedirectError as problem:
-            raise ForgeError(f"GitLab leads elsewhere: {visible(str(problem), 200)}.") from problem
+            raise ForgeError(
+                f"GitLab leads elsewhere: {visible(masked(str(problem), self._token()), 200)}."
+            ) from problem
         except (gitlab.GitlabHttpError, gitlab.GitlabAuthenticationError) as problem:
             text = (problem.response_body or b"").decode(errors="replace")
             return Answer(problem.response_code or 0, self._headers, text)

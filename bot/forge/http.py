@@ -52,6 +52,11 @@ class Answer:
     headers: dict[str, str]
     text: str
 
+    def without(self, token: str) -> Answer:
+        """The answer as if it did not repeat the token that it was asked with."""
+        headers = {name: masked(value, token) for name, value in self.headers.items()}
+        return Answer(self.status, headers, masked(self.text, token))
+
     @property
     def json(self) -> Any:
         """The text as JSON; raises `ForgeError` when it is none."""
@@ -62,6 +67,11 @@ class Answer:
                 f"The forge answered with something that is no JSON: {visible(self.text, 80)}.",
                 kind="unavailable",
             ) from None
+
+
+def masked(text: str, token: str) -> str:
+    """`text` with stars for the token; to be called before anything is cut off."""
+    return text.replace(token, "***") if token else text
 
 
 class OneServer(requests.Session):
@@ -87,6 +97,11 @@ class OneServer(requests.Session):
             return None
         here = resp.url or ""
         return target if server_of(urljoin(here, target)) == server_of(here) else None
+
+    def rebuild_auth(
+        self, prepared_request: requests.PreparedRequest, response: requests.Response
+    ) -> None:
+        """Keep the token, for the server stays the same; requests would take that of a .netrc."""
 
 
 class Send(Protocol):
@@ -126,8 +141,17 @@ class Rest:
         """The answer; `doing` completes "<forge> failed at …" in the sentence of an error."""
 
         def once() -> Answer:
+            token = self._token()
+            if not (token.isascii() and token.isprintable()):
+                self.token_refused = True
+                raise ForgeError(
+                    f"{self._forge} failed at {doing}: the token holds a character that no token"
+                    " has, such as a line's end or a byte order mark.",
+                    kind="forbidden",
+                    token_refused=True,
+                )
             try:
-                answer = self._send(verb, path, body, headers)
+                answer = self._send(verb, path, body, headers).without(token)
             except requests.RequestException as problem:
                 raise unreachable(self._forge, doing, problem) from None
             self.last = answer.headers
@@ -141,7 +165,6 @@ class Rest:
                 answer.status,
                 self._said(answer.text),
                 answer.headers,
-                self._token(),
             )
 
         return patiently(once, write=verb != "GET")
@@ -220,7 +243,7 @@ def _after(path: str, link: str, full: bool, seen: Set[frozenset[tuple[str, str]
 
 
 def refusal(
-    forge: str, doing: str, status: int, message: str, headers: Mapping[str, str], token: str
+    forge: str, doing: str, status: int, message: str, headers: Mapping[str, str]
 ) -> ForgeError:
     """The error for an answer with `status`; `doing` completes "<forge> failed at …"."""
     lower = message.lower()
@@ -233,7 +256,7 @@ def refusal(
         kind = "conflict"
     elif status == 422 and any(w in lower for w in _MISSING):
         kind = "not_found"
-    said = visible(message.replace(token, "***") if token else message, 200)
+    said = visible(message, 200)
     text = f"{forge} failed at {doing}: HTTP {status}{', ' + said if said else ''}."
     if status == 401:
         text += " Is the token still valid?"

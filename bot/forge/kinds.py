@@ -129,7 +129,15 @@ def forge_of_host(host: str) -> ForgeKind | None:
 def identity(forge: str, repository: str) -> tuple[str, str]:
     """Return the identity of a repository: forges on the network ignore the case of letters."""
     kind = FORGES.get(forge)
-    return forge, repository.casefold() if kind is not None and kind.home else repository
+    return forge, folded(repository) if kind is not None and kind.home else repository
+
+
+def folded(name: str) -> str:
+    """A name of a forge with the letters A to Z made small, and no others.
+
+    Forges take these for equal; `casefold` takes `ſ` for `s` and the sign of Kelvin for `k`, too.
+    """
+    return name.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
 
 
 def forge_of_ci(environ: Mapping[str, str]) -> ForgeKind | None:

@@ -15,7 +15,7 @@ LATER = str(int(time.time()) + 7200)
 def test_the_kind_follows_from_status_and_words() -> None:
     def kind(status: int, message: str = "", **headers: str) -> str:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return refusal("GitHub", "it", status, message, named, "t").kind
+        return refusal("GitHub", "it", status, message, named).kind
 
     assert kind(404) == "not_found"
     assert kind(403, "Must have admin rights") == "forbidden"
@@ -37,19 +37,18 @@ def test_the_kind_follows_from_status_and_words() -> None:
     ],
 )
 def test_the_wait_is_what_the_forge_asks(headers: dict[str, str], low: int, high: int) -> None:
-    found = refusal("GitHub", "it", 429, "", headers, "t").retry_after
+    found = refusal("GitHub", "it", 429, "", headers).retry_after
     assert found is not None
     assert low <= found <= high
 
 
 def test_a_limit_without_a_time_lasts_a_minute() -> None:
-    assert refusal("GitHub", "it", 429, "", {"Retry-After": "soon"}, "t").retry_after == UNSAID_S
+    assert refusal("GitHub", "it", 429, "", {"Retry-After": "soon"}).retry_after == UNSAID_S
 
 
 def test_a_hostile_message_is_one_line_without_the_token() -> None:
-    text = str(
-        refusal("GitHub", "it", 400, "bad\n\x1b[31mghp_secret" + "x" * 999, {}, "ghp_secret")
-    )
+    answer = Answer(400, {}, "bad\n\x1b[31mghp_secret" + "x" * 999).without("ghp_secret")
+    text = str(refusal("GitHub", "it", 400, answer.text, {}))
     assert "ghp_secret" not in text
     assert "\n" not in text
     assert "\x1b" not in text

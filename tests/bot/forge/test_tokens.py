@@ -197,6 +197,51 @@ def test_git_gets_the_token_for_the_server_of_the_settings_alone(
         connected.credentials()
 
 
+@pytest.mark.parametrize("status", [200, 302, 400, 401, 403, 404, 422, 500])
+def test_a_server_that_repeats_what_it_was_sent_makes_no_message_hold_the_token(
+    module: ModuleType, served: ForgeServer, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    """A debugging proxy does; wherever the token stands in its answer, also where it is cut."""
+    monkeypatch.setattr("bot.forge.retry.ATTEMPTS", 1)
+    token, before = "glpat-0123456789abcdefghij", [0]
+
+    def repeats(method: str, target: str, headers: Any, raw: bytes) -> Answer:
+        sent = f"{headers.get('Authorization')} {headers.get('PRIVATE-TOKEN')}"
+        where = {"Location": f"/login?then={token}"} if status == 302 else {}
+        return Answer(f"{'x' * before[-1]}{sent}", status, where)
+
+    monkeypatch.setattr(served, "answer", repeats)
+    for room in (0, 55, 180):
+        before.append(room)
+        for question in ("branches", "merge_request", "open", "viewer"):
+            forge: Forge = module.connected(served, token)
+            with pytest.raises(ForgeError) as refused:
+                QUESTIONS[question](forge)
+            assert "glpat-" not in str(refused.value)
+
+
+def test_a_netrc_of_the_machine_takes_the_tokens_place_nowhere(
+    connected: Forge, served: ForgeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not behind a redirection either, as a renamed repository gives one."""
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login mallory password stolen\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    served.former = "old-team/old"
+    assert connected.was_named("old-team/old")
+
+
+@pytest.mark.parametrize("given", ["\ufefftoken", "tok\nen", "tok en\u20ac", "\u5bc6\u7801"])
+def test_a_token_that_no_header_can_hold_is_a_sentence_without_it(
+    module: ModuleType, served: ForgeServer, given: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.forge.retry.ATTEMPTS", 1)
+    forge: Forge = module.connected(served, given)
+    with pytest.raises(ForgeError, match="the token holds a character") as refused:
+        forge.branches()
+    assert given not in str(refused.value) and "Error" not in str(refused.value)
+    assert forge.token_refused()
+
+
 # Renewed and refused
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.forge.base import Forge
+from bot.forge.kinds import identity
 from bot.forge.local import LocalForge
 from bot.repository.config import RepositoryConfig
 from bot.server.delivery import deliver, free_places
@@ -168,6 +169,15 @@ def test_the_bots_account_is_known_whatever_the_case_of_its_letters(tmp_path: Pa
     forge = LocalForge.of_remote(repository(tmp_path), "origin").as_user("Ops-Bot[bot]")
     assert forge.is_viewer("ops-bot[BOT]")
     assert not forge.is_viewer("") and not forge.as_user("").is_viewer("")
+
+
+@pytest.mark.parametrize("name", ["op\u017fbot", "Op\u017fBot", "opsbot\u212a"])
+def test_an_account_of_look_alike_letters_is_another(tmp_path: Path, name: str) -> None:
+    """Python makes `s` of the long one and `k` of the sign of Kelvin."""
+    forge = LocalForge.of_remote(repository(tmp_path), "origin")
+    for own in ("opsbot", "opsbotk"):
+        assert not forge.as_user(own).is_viewer(name)
+    assert identity("github", "team/opsbotk") != identity("github", f"team/{name}")
 
 
 # In the bot

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import csv
 import json
+from pathlib import Path
 
-from ci.judge.profile import chrome_trace, trace_events
+from ci.judge.profile import chrome_trace, trace_events, write_profile
 from ci.judge.timeline import read_timeline
 from ci.model.trial import CaseMeasurement, Fingerprint, Measurement, PipeTime
 
@@ -20,19 +22,18 @@ def measured(busy: dict[str, float]) -> Measurement:
 VECTOR = measured({"VECTOR": 500.0, "MTE2": 1500.0, "MTE3": 0.0, "SCALAR": 100.0})
 
 
-TIMELINE = read_timeline(
-    [
-        '{"core": 0, "kind": "vector", "block": 0, "sub_block": 0, "begin": 0, "end": 2000,'
-        ' "conflict": 100, "bank": 20, "read_bytes": 3000, "write_bytes": 1000,'
-        ' "busy": {"VECTOR": 500, "MTE2": 1500}, "copies": {"MTE2": 3},'
-        ' "waits": {"VECTOR<-MTE2": 400, "SCALAR<-MTE2": 200}}',
-        '{"core": 0, "pipe": "MTE2", "name": "copy_gm_to_ubuf", "start": 0, "end": 500,'
-        ' "site": "0x1", "bytes": 256}',
-        '{"core": 0, "pipe": "VECTOR", "name": "vadd", "start": 500, "end": 600, "site": "0x2",'
-        ' "bytes": 0}',
-        '{"core": 0, "from": "MTE2", "to": "VECTOR", "event": 3, "set": 500, "until": 501}',
-    ]
-)
+LINES = [
+    '{"core": 0, "kind": "vector", "block": 0, "sub_block": 0, "begin": 0, "end": 2000,'
+    ' "conflict": 100, "bank": 20, "read_bytes": 3000, "write_bytes": 1000,'
+    ' "busy": {"VECTOR": 500, "MTE2": 1500}, "copies": {"MTE2": 3},'
+    ' "waits": {"VECTOR<-MTE2": 400, "SCALAR<-MTE2": 200}}',
+    '{"core": 0, "pipe": "MTE2", "name": "copy_gm_to_ubuf", "start": 0, "end": 500,'
+    ' "site": "0x1", "bytes": 256}',
+    '{"core": 0, "pipe": "VECTOR", "name": "vadd", "start": 500, "end": 600, "site": "0x2",'
+    ' "bytes": 0}',
+    '{"core": 0, "from": "MTE2", "to": "VECTOR", "event": 3, "set": 500, "until": 501}',
+]
+TIMELINE = read_timeline(LINES)
 
 
 def test_a_trace_has_a_track_a_pipe_and_core_and_microseconds() -> None:
@@ -61,3 +62,12 @@ def test_the_trace_file_says_that_the_time_is_simulated() -> None:
     read = json.loads(chrome_trace([], VECTOR))
     assert read["traceEvents"] == []
     assert read["otherData"]["time"] == "simulated time"
+
+
+def test_the_tables_have_the_clock_that_makes_the_cycles_the_measured_time(tmp_path: Path) -> None:
+    (tmp_path / "timelines").mkdir()
+    (tmp_path / "timelines" / "0.jsonl").write_text("\n".join(LINES))
+    _, tables = write_profile("Scale", VECTOR, tmp_path / "timelines", tmp_path / "out")
+    by_name = {path.name: next(csv.DictReader(path.open())) for path in tables}
+    assert by_name["OpBasicInfo.csv"]["Current Freq"] == "500"  # MHz: 2000 cycles in 4 µs
+    assert float(by_name["PipeUtilization.csv"]["aiv_time(us)"]) == 4.0

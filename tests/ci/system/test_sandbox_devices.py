@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from ci.system.sandbox import Completed, Level, Limits, run
+from ci.system.sandbox_bubblewrap import bubblewrap_command
+from ci.system.view import View
 from tests.ci.system.levels import CLOSED, LEVELS, PYTHON
 
 SEVERAL = Limits(seconds=20, processes=8)
@@ -88,3 +90,10 @@ def test_with_namespaces_its_sockets_lead_nowhere(tmp_path: Path, level: Level) 
         server.listen()
         called = CALLED.format(port=server.getsockname()[1])
         assert b"through" not in python(called, tmp_path, level, []).stdout
+
+
+def test_with_devices_the_kernels_other_files_are_shown_and_the_hosts_processes_are_not() -> None:
+    command = bubblewrap_command(Path("/"), View.of([], [], []), -1, -1)
+    shown = [command[n + 1] for n, word in enumerate(command) if word.startswith("--ro-bind")]
+    assert "/sys" in shown and "/proc" not in shown
+    assert command[command.index("--proc") + 1] == "/proc"

@@ -83,3 +83,11 @@ def test_the_page_holds_every_tuple_and_no_markup_of_theirs() -> None:
     assert page.count("<circle") == len(tuples)
     assert "<script>" not in page and "&lt;script&gt;" in page
     assert "http" not in page
+
+
+def test_what_lies_on_a_line_is_explained_by_one_axis() -> None:
+    tuples = two_kinds()
+    line = np.outer(np.arange(len(tuples)), np.ones(6)).astype(np.float32)
+    found = landscape(tuples, line, "made", groups=2)
+    assert found is not None
+    assert np.allclose(found.explained, (1.0, 0.0))
