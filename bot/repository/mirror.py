@@ -18,7 +18,7 @@ from bot.forge.base import Forge
 from bot.repository.job import Job
 from ci.model import layout
 from ci.model.errors import InputError
-from ci.session.placing import SOURCES, operators_in
+from ci.session.placing import SOURCES, folder_of, operators_in, workload_folders
 
 # A source file larger than this is generated data, not something an operator includes.
 _MAX_SOURCE_BYTES: Final = 2_000_000
@@ -86,8 +86,9 @@ class Commit:
 
     @cached_property
     def operators(self) -> dict[str, tuple[str, ...]]:
-        """Sources by operator folder: one that has op_host and op_kernel, or the innermost one that
-        holds an op definition and its kernel."""
+        """Sources by what names the operator: its folder (one that has op_host and op_kernel, or
+        the innermost one that holds an op definition and its kernel), or a path of its name in a
+        folder of several."""
         return operators_in(self.files, self._texts)
 
     @cached_property
@@ -111,10 +112,15 @@ class Commit:
         """Who includes whom."""
         return layout.IncludeGraph(self.texts)
 
+    def folder_of(self, place: str) -> str:
+        """The folder with the sources of the operator that `place` names."""
+        return folder_of(place, self.operators.get(place, ())) or place
+
     def built_from(self, folder: str) -> dict[str, str]:
-        """Blob hash of every file that the operator in `folder` is built from, by path."""
+        """Blob hash of every file that the operator `folder` is built from, by path."""
         reached = self.includes.reachable(self.operators.get(folder, ()))
-        lists = [layout.below(folder, f"{part}CMakeLists.txt") for part in ("", f"{layout.HOST}/")]
+        around = self.folder_of(folder)
+        lists = [layout.below(around, f"{part}CMakeLists.txt") for part in ("", f"{layout.HOST}/")]
         paths = sorted({*reached, *(p for p in lists if p in self.files)})
         return {path: self.files[path] for path in paths if path in self.files}
 
@@ -243,5 +249,6 @@ def workload_of(judge: Commit, folder: str, chosen: str | None, workloads: str) 
     *around, name = folder.split("/")
     below = [f"{workloads}/{one}/{name}" for one in reversed(around)] + [f"{workloads}/{name}"]
     further = below if workloads and folder != layout.TOP else ()
-    places = [chosen] if chosen else [workload_place(place) for place in (folder, *further)]
+    beside = workload_folders(folder, judge.files)
+    places = [chosen] if chosen else [workload_place(place) for place in (*beside, *further)]
     return next((place for place in places if place in judge.files), None)

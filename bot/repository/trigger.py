@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ci.model.layout import HEADERS, KERNEL, IncludeGraph, below, side
+from ci.session.placing import folder_of
 from rules.triggers import TriggerRules
 
 
@@ -19,7 +20,7 @@ class Touched:
     """An operator that a change concerns."""
 
     folder: str
-    """The folder, from the repository's top."""
+    """What names it: its folder, from the repository's top, or a path of its name in that."""
     kernel: bool
     tiling: bool
     because: tuple[str, ...]
@@ -28,13 +29,13 @@ class Touched:
 
 def touched_operators(
     changed: Sequence[str],
-    operators: Mapping[str, Sequence[str]],
+    operators: Mapping[str, tuple[str, ...]],
     files: Mapping[str, str],
     rules: TriggerRules,
 ) -> tuple[Touched, ...]:
     """The operators that `changed` paths concern, by folder.
 
-    `operators`: sources by operator folder; `files`: text of every header and source of the
+    `operators`: sources by what names the operator; `files`: text of every header and source of the
     repository as changed. A deleted or renamed-away header counts for the operators that still
     ask for its name.
     """
@@ -49,14 +50,16 @@ def touched_operators(
     found = []
     for folder in sorted(operators):
         sources = operators[folder]
-        reached = graph.reachable(sources)
+        reached, around = graph.reachable(sources), folder_of(folder, sources)
         hits = tuple(
             path
             for path in relevant
             if path in reached
             or (
                 relevant[path] in ("kernel", "tiling")
-                and path.startswith(below(folder))
+                and path not in own
+                and around
+                and path.startswith(below(around))
                 and not path.endswith(HEADERS)
             )
         )

@@ -80,7 +80,7 @@ def learn(
     `checkout` has the job's repository, before the change or after it.
     """
     operator = checkout / job.operator
-    if not result.is_file() or not operator.is_dir():
+    if not result.is_file():
         return True
     origin = f"{job.forge} {job.repository}"
     flags = ("--from-result", "--operator", str(operator), "--origin", origin)

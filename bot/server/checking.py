@@ -61,6 +61,6 @@ def section(job: Job, found: CheckedChange) -> str:
         found=found,
         shown=_SHOWN,
         shown_by=shown_by,
-        place=lambda place: posixpath.normpath(f"{job.operator}/{place.source}"),
+        place=lambda place: posixpath.normpath(f"{job.operator}/{found.folder}/{place.source}"),
         summary=summary(found),
     ).strip()

@@ -43,7 +43,7 @@ def push_plan(work: Work) -> Plan:
     folders = [
         t.folder
         for t in touched(head, work.mirror.changed(before, after))
-        if work.mirror.by_hand(before, after, t.folder)
+        if work.mirror.by_hand(before, after, head.folder_of(t.folder))
     ]
     theirs = left_to_people(work.connection, work.config, folders, head)
     folders = [folder for folder in folders if folder not in theirs]

@@ -30,6 +30,7 @@ def run_check(job: Job, git_folder: Path, out: Path, *, allow_unsandboxed: bool 
     found = CheckedChange(
         run=job.run,
         operator=job.operator,
+        folder=".." if after.operator.shares_folder else ".",
         base_commit=job.base_commit,
         head_commit=job.source_commit,
         fingerprint=after.evaluator.fingerprint(),

@@ -76,7 +76,7 @@ def write_run(result: Result, operator: Operator, out: Path) -> Result:
     patch = out / PATCH
     patch.unlink(missing_ok=True)
     if result.diff:
-        own = own_paths(result.operator_path, operator.sources, operator.shared_paths)
+        own = own_paths(result.operator_path, operator.sources, result.shared_paths)
         check_patch(result.diff, own, PATCH)
         texts = applied(operator, result.diff, PATCH)
         measured = {

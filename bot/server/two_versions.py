@@ -7,7 +7,7 @@ from pathlib import Path
 from bot.base.git import Git
 from bot.repository.job import DERIVED, Job
 from bot.repository.judge import lay_out
-from bot.repository.mirror import check_out, clone
+from bot.repository.mirror import Commit, check_out, clone
 from bot.server.run_job import BASE, CHECKOUT, JUDGE, OWN_WORKLOAD
 from ci.model.settings import EvaluationSetup
 from ci.session.derive import derived_for
@@ -16,15 +16,17 @@ from ci.session.derive import derived_for
 def lay_versions(
     job: Job, git_folder: Path, out: Path
 ) -> tuple[Path | None, Path, EvaluationSetup]:
-    """The operator's folder at the base, None where it is not there yet, the folder at the job's
+    """What names the operator at the base, None where it is not there yet, and at the job's
     commit, and how both are judged. A workload that nobody wrote is derived from the older one.
 
     Raises InputError when none can be derived.
     """
     top, base = out / CHECKOUT, out / BASE
+    git = Git(git_folder)
     check_out(git_folder, job, top)
-    clone(Git(git_folder), job.base_commit, base)
-    before = base / job.operator if (base / job.operator).is_dir() else None
+    clone(git, job.base_commit, base)
+    there = job.operator in Commit(git, job.base_commit).operators
+    before = base / job.operator if there else None
     setup = EvaluationSetup(backend=job.backend, device=job.device)
     if job.workload == DERIVED:
         workload = derived_for(before or top / job.operator, setup, out / OWN_WORKLOAD)

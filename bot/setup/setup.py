@@ -6,7 +6,7 @@ No forge is asked: the checkout, its remote and its commits tell everything.
 from __future__ import annotations
 
 import difflib
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final
 
 from pydantic import Field
@@ -68,13 +68,10 @@ class Setup(Frozen):
     repository: str = Field(description="owner/name.")
     branch: str = Field(description="Default branch.")
     source: str = Field(description="What the CI's jobs install; '' when nobody said.")
-    operators: tuple[str, ...] = Field(description="Their folders.")
+    operators: tuple[str, ...] = Field(description="What names each.")
     without_workload: tuple[str, ...]
     reading: Reading = Field(description="Which of them can be read, and which for the 910B.")
     watched: tuple[str, ...] = Field(description="Those that the bot optimizes when they change.")
-    passed_over: tuple[str, ...] = Field(
-        description="Those that share a folder with others, of which the bot optimizes none yet."
-    )
     per_event: int = Field(description="Searches that one event starts; the others wait.")
     files: tuple[SetupFile, ...]
     left: tuple[str, ...] = Field(description="What a person has still to do.")
@@ -116,8 +113,6 @@ def look(
     repository = settings.repository if settings.forge != "local" else top.name
     read = reading(top)
     covered = [f for f in read.ours if config.covers(f)]
-    passed_over = tuple(f for f in covered if f not in commit.operators)
-    several = {PurePosixPath(one).parent.as_posix() for one in passed_over}
     count = min(COMMITS, int(git.run("rev-list", "--count", "--first-parent", head)) - 1)
     return Setup(
         forge=settings.forge,
@@ -128,17 +123,11 @@ def look(
         without_workload=without,
         reading=read,
         watched=tuple(f for f in covered if f in commit.operators),
-        passed_over=passed_over,
         per_event=config.limits.operators_per_event,
         files=files,
         left=left_to_do(settings.forge, repository, branch, source, files, without, config),
         commits=count,
-        decisions=tuple(
-            one.model_copy(update={"decision": "passed over, as it holds several operators"})
-            if one.operator in several
-            else one
-            for one in simulated(git, head, f"{head}~{count}", head, config)
-        ),
+        decisions=tuple(simulated(git, head, f"{head}~{count}", head, config)),
     )
 
 

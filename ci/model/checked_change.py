@@ -13,7 +13,10 @@ class CheckedChange(Frozen):
     """The result of a run of the kind `check`, without its notes."""
 
     run: str
-    operator: str = Field(description="Folder from the repository's top.")
+    operator: str = Field(description="What names it, from the repository's top.")
+    folder: str = Field(
+        default=".", description="Seen from `operator`, the folder that findings' places are in."
+    )
     base_commit: str
     head_commit: str
     fingerprint: Fingerprint

@@ -157,12 +157,15 @@ class Result(Frozen):
     run: str = Field(description="Identifier of the run.")
     operator: str
     op_type: str
-    operator_path: str = Field(description="Operator folder relative to the repository's top.")
+    operator_path: str = Field(
+        description="What names the operator: its folder from the repository's top, or a path of"
+        " its name in a folder of several."
+    )
     base_commit: str = Field(default="", description="Commit of the repository, '' outside git.")
     base_hashes: dict[str, str] = Field(description="sha256 of each source before, by its name.")
     shared_paths: dict[str, str] = Field(
         default={},
-        description="Those sources that other operators take too: paths from the repository's top.",
+        description="Sources that do not lie in `operator_path`: paths from the repository's top.",
     )
     fingerprint: Fingerprint
     seed: int

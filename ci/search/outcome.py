@@ -69,7 +69,7 @@ def conclude(
         operator_path=_operator_path(operator),
         base_commit=base_commit(operator),
         base_hashes={p: hashlib.sha256(operator.raw(p)).hexdigest() for p in operator.sources},
-        shared_paths=operator.shared_paths,
+        shared_paths=_paths_elsewhere(operator),
         fingerprint=before.fingerprint
         if before
         else Fingerprint(backend="sim", device="unknown", version="unknown", simulated=True),
@@ -305,7 +305,15 @@ def repository_diff(operator: Operator, files: dict[str, str]) -> str:
 def _operator_path(operator: Operator) -> str:
     if operator.repository is None:
         return "."
-    return operator.root.resolve().relative_to(operator.repository.resolve()).as_posix()
+    return operator.place.resolve().relative_to(operator.repository.resolve()).as_posix()
+
+
+def _paths_elsewhere(operator: Operator) -> dict[str, str]:
+    """Paths from the repository's top of the sources that do not lie in `operator.place`, by
+    name."""
+    if not operator.shares_folder:
+        return operator.shared_paths
+    return {source: operator.repository_path(source) for source in operator.sources}
 
 
 def base_commit(operator: Operator) -> str:

@@ -6,8 +6,7 @@ in a folder of its own next to that of the others.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -15,10 +14,8 @@ from ci.model import layout
 from ci.source.build.chips import ChipFolders
 from ci.source.cpp_text import without_comments
 from ci.source.definition import Definition, find_definitions
-from ci.source.placed import entries_of, is_unit, plain
+from ci.source.placed import REGISTERED, entries_of, is_unit, plain, registered
 from rules.architectures import architectures
-
-_REGISTERED = re.compile(r"\b(OP_ADD|(?:DEVICE_)?IMPL_OP\w*)\s*\(\s*(\w+)")
 
 _TILED = {"IMPL_OP", "IMPL_OP_OPTILING", "DEVICE_IMPL_OP_OPTILING"}
 
@@ -39,15 +36,9 @@ def names_our_chip(socs: Sequence[str]) -> bool:
     return not socs or any(word in soc.lower() for soc in socs for word in known)
 
 
-def registered(texts: Iterable[str]) -> list[str]:
-    """Types that host sources add or implement, each once."""
-    found = (_REGISTERED.findall(without_comments(text)) for text in texts)
-    return [*dict.fromkeys(name for names in found for _, name in names)]
-
-
 def _work(text: str, op_type: str) -> set[str]:
     """What a host source registers for a type: its definition, its tiling, both or neither."""
-    macros = {m for m, name in _REGISTERED.findall(without_comments(text)) if name == op_type}
+    macros = {m for m, name in REGISTERED.findall(without_comments(text)) if name == op_type}
     found = {"definition"} if "OP_ADD" in macros else set()
     tiles = macros & _TILED or ("OP_ADD" in macros and "SetTiling" in text)
     return found | ({"tiling"} if tiles else set())

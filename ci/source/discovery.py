@@ -24,7 +24,6 @@ from ci.source.declared import (
     host_of,
     kernel_of,
     names_our_chip,
-    registered,
 )
 from ci.source.definition import find_definitions, tiling_functions
 from ci.source.host_units import neighbour_sources, own_sources
@@ -36,6 +35,7 @@ from ci.source.placed import (
     operator_folders,
     placed_in,
     plain,
+    registered,
     without_kernel,
 )
 from ci.source.seen_kernels import no_kernel, no_operator
@@ -333,8 +333,10 @@ def _read_operator(root: Path, name: str = "", top: Path | None = None) -> Opera
         paths = {p: (inside / p).as_posix() for p in names}
         names = {p: f"{layout.HOST if p in work else layout.KERNEL}/{paths[p]}" for p in names}
         shared = [SharedSource(name=names[p], path=paths[p], own=p not in beside) for p in names]
+    # As `places_in` calls it.
+    called = entry_name if plain(entry_name) == plain(op_type) else op_type
     return Operator(
-        name=entry_name if len(here) > 1 or root == repository else root.name,
+        name=called if len(here) > 1 else entry_name if root == repository else root.name,
         op_type=definition.op_type,
         category=root.parent.name,
         root=root,

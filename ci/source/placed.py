@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -17,11 +17,15 @@ from pathlib import Path, PurePosixPath
 from ci.model import layout
 from ci.model.errors import InputError
 from ci.model.regular_file import file_text
-from ci.source.cpp_text import global_functions
-from ci.source.launched.places import FILE, SUFFIXES, launched_in
+from ci.source.cpp_text import global_functions, without_comments
+from ci.source.launched.places import FILE, SUFFIXES
 from ci.source.op_classes import compiled_text, expanded, op_classes
 
-_MARKS = ("__global__", "OpDef")
+MARKS = ("__global__", "OpDef")
+"""One of these is in each source that declares an operator or holds a kernel."""
+
+REGISTERED = re.compile(r"\b(OP_ADD|(?:DEVICE_)?IMPL_OP\w*)\s*\(\s*(\w+)")
+"""What adds or implements an operator: the macro, and the type."""
 _KERNEL_FILE = re.compile(r'"opFile\.value"\s*,\s*"(\w+)"')
 _MOST_BYTES = 1 << 20
 _TEXTS = (*layout.SOURCES, *SUFFIXES)
@@ -99,6 +103,17 @@ def _nearness(one: Placed) -> tuple[bool, int]:
     return bool(one.kernel), len(one.folder)
 
 
+def registered(texts: Iterable[str]) -> list[str]:
+    """Types that host sources add or implement, each once."""
+    found = (REGISTERED.findall(without_comments(text)) for text in texts)
+    return [*dict.fromkeys(name for names in found for _, name in names)]
+
+
+def types_in(units: Iterable[str]) -> list[str]:
+    """Types of the op definitions in sources, each once."""
+    return [*dict.fromkeys(name for text in units for name, _ in _definitions(text))]
+
+
 def looked_through(top: Path) -> tuple[list[Path], dict[str, str]]:
     """The folders below `top` that hold both op_host and op_kernel, and the texts of the sources
     outside of them that declare an operator or hold a kernel, by path from `top`.
@@ -135,29 +150,6 @@ def without_kernel(top: Path) -> list[Placed]:
     return [p for p in placed(texts) if not p.kernel and plain(p.op_type) not in named]
 
 
-def operators_in(
-    paths: Collection[str], read: Callable[[list[str]], Mapping[str, str]]
-) -> dict[str, tuple[str, ...]]:
-    """Sources by operator folder, in order, among the files of a repository, paths from its top.
-
-    `read` gives the texts of sources by path, as far as it has them.
-    """
-    found = layout.operators(paths)
-    taken = {path for sources in found.values() for path in sources}
-    apart = [p for p in paths if p.endswith(layout.SOURCES) and p not in taken and _visible(p)]
-    apart = [p for p in apart if found.keys().isdisjoint(map(str, PurePosixPath(p).parents))]
-    texts = read([path for path in apart if is_unit(path)])
-    marked = {path: t for path, t in texts.items() if any(mark in t for mark in _MARKS)}
-    roots = {one.folder or layout.TOP for one in placed(marked) if one.kernel}
-    for path in apart:
-        around = (str(above) for above in PurePosixPath(path).parents)
-        if nearest := next((above for above in around if above in roots), ""):
-            found[nearest] = (*found.get(nearest, ()), path)
-    launched = launched_in([path for path in paths if _visible(path)], read)
-    found = launched | found
-    return {folder: tuple(sorted(found[folder])) for folder in sorted(found)}
-
-
 def source_texts(top: Path) -> dict[str, str]:
     """Text of each header, source and workload below `top`, by path from there; links are not
     followed, and what is no text is left out."""
@@ -170,11 +162,6 @@ def source_texts(top: Path) -> dict[str, str]:
             except (OSError, InputError):  # a pipe, or gone
                 continue
     return found
-
-
-def _visible(path: str) -> bool:
-    folders = path.split("/")[:-1]
-    return layout.SKIPPED.isdisjoint(folders) and not any(f.startswith(".") for f in folders)
 
 
 def sources_apart(top: Path) -> dict[str, Path]:
@@ -222,4 +209,4 @@ def _marked(path: Path) -> str:
 @lru_cache(maxsize=20_000)
 def _text(path: Path, _age: int, _size: int) -> str:
     text = "" if path.is_symlink() else file_text(path)
-    return text if any(mark in text for mark in _MARKS) else ""
+    return text if any(mark in text for mark in MARKS) else ""

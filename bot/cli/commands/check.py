@@ -25,7 +25,7 @@ from ci.model.frozen import Frozen
 from ci.model.settings import EvaluationSetup
 from ci.session import open_session, operators_at, workload_below
 from ci.session.derive import derived_for
-from ci.session.placing import operators_in, places_in, source_texts
+from ci.session.placing import folder_of, operators_in, places_in, source_texts
 from rules.triggers import load_triggers
 
 
@@ -124,18 +124,17 @@ def _by_sources(top: Path, files: Sequence[Path]) -> dict[Path, list[Path]]:
     texts = source_texts(top)
     operators = operators_in(texts, lambda wanted: {path: texts[path] for path in wanted})
     inside = {os.path.relpath(file.absolute(), top): file for file in files}
-    folders: dict[Path, dict[str, None]] = {}
-    for path, file in inside.items():
-        around = map(str, PurePosixPath(path).parents)
-        nearest = next((above for above in around if above in operators), None)
-        folders[file] = {} if nearest is None else {nearest: None}
+    homes = {place: folder_of(place, sources) for place, sources in operators.items()}
+    found: dict[str, dict[str, None]] = {path: {} for path in inside}
     for one in touched_operators([*inside], operators, texts, load_triggers()):
         for path in one.because:
-            folders[inside[path]][one.folder] = None
-    return {
-        file: [place for name in names for place in places_in(top / name, {file.resolve()})]
-        for file, names in folders.items()
-    }
+            found[path][one.folder] = None
+    for path, places in found.items():
+        around = map(str, PurePosixPath(path).parents)
+        nearest = next((above for above in around if above in homes.values()), None)
+        if all(homes[place] != nearest for place in places):
+            places |= dict.fromkeys(place for place, home in homes.items() if home == nearest)
+    return {file: [top / place for place in found[path]] for path, file in inside.items()}
 
 
 def _changed_since(revision: str) -> Iterator[Path]:

@@ -82,13 +82,6 @@ def _tell(found: Setup, *, dry_run: bool) -> None:
         f"  The bot optimizes {len(found.watched)} when they change{': ' if which else ''}{which}."
         f" One event starts at most {found.per_event} searches; the others wait for the next."
     )
-    if found.passed_over:
-        some = ", ".join(visible(place, 80) for place in found.passed_over[:_MOST_SHOWN])
-        say(
-            f"  {len(found.passed_over)} share a folder with others, and the bot takes none of"
-            f" those yet: {some}{', …' * (len(found.passed_over) > _MOST_SHOWN)}. `ascendopt"
-            f" optimize {visible(found.passed_over[0], 80)}` does."
-        )
     for file in found.files:
         would = "would be " if dry_run and file.state in ("new", "changed") else ""
         say(f"  {file.path}: {would}{_STATES[file.state]}")

@@ -6,6 +6,7 @@ import posixpath
 from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
+from ci.model import layout
 from ci.model.errors import InputError
 from ci.model.yaml_model import MOST_BYTES, YamlFile
 
@@ -31,8 +32,8 @@ def launched_in(
     """
     found: dict[str, tuple[str, ...]] = {}
     for path, text in read([p for p in paths if posixpath.basename(p) == FILE]).items():
-        folder = posixpath.dirname(path)
-        if folder and says_launch(text) and (kernel := _kernel(text, path)):
+        folder = posixpath.dirname(path) or layout.TOP
+        if says_launch(text) and (kernel := _kernel(text, path)):
             kernel = posixpath.normpath(posixpath.join(folder, kernel))
             if kernel in paths:
                 found[folder] = (path, kernel)

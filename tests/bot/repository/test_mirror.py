@@ -1,4 +1,5 @@
 import hashlib
+import posixpath
 from itertools import count, islice
 from pathlib import Path
 
@@ -235,11 +236,16 @@ def test_a_mirror_packs_what_fetches_left_and_a_fetch_packs_nothing(ops: Reposit
     assert list(packs.glob("*.pack"))
 
 
-def test_a_launched_kernels_workload_and_source_are_an_operator(ops: Repository) -> None:
+@pytest.mark.parametrize("place", ["perf/fast", "."])
+def test_a_launched_kernels_workload_and_source_are_an_operator(
+    ops: Repository, place: str
+) -> None:
+    kernel, header = "csrc/fast.asc", "csrc/parts/fast.h"
+    workload = posixpath.normpath(f"{place}/workload.yaml")
     launched = {
-        "perf/fast/workload.yaml": "launch:\n  kernel: ../../csrc/fast.asc\n",
-        "csrc/fast.asc": '#include "parts/fast.h"\n__global__ __aicore__ void fast(GM_ADDR x) {}\n',
-        "csrc/parts/fast.h": "",
+        workload: f"launch:\n  kernel: {posixpath.relpath(kernel, place)}\n",
+        kernel: '#include "parts/fast.h"\n__global__ __aicore__ void fast(GM_ADDR x) {}\n',
+        header: "",
         "perf/lost/workload.yaml": "launch: {kernel: none.asc}\n",
         "perf/odd/workload.yaml": "launch: [\n",
         "perf/out/workload.yaml": "launch: {kernel: ../../../fast.asc}\n",
@@ -247,14 +253,15 @@ def test_a_launched_kernels_workload_and_source_are_an_operator(ops: Repository)
     ops.commit("main", launched)
     mirror = ops.connection().mirror
     commit = mirror.commit(mirror.fetch(ops.bot, "refs/heads/main"))
-    kernel, workload, header = "csrc/fast.asc", "perf/fast/workload.yaml", "csrc/parts/fast.h"
-    assert {f for f in commit.operators if f.startswith("perf/")} == {"perf/fast"}
-    assert commit.operators["perf/fast"] == (kernel, workload)
-    assert set(commit.built_from("perf/fast")) == {kernel, workload, header}
+    assert {f for f in commit.operators if not f.startswith("src/")} == {place}
+    assert commit.operators[place] == (kernel, workload)
+    assert set(commit.built_from(place)) == {kernel, workload, header}
     for path, sides in (
         (kernel, (True, False)),
         (workload, (False, True)),
         (header, (True, False)),
     ):
         (hit,) = touched_operators([path], commit.operators, commit.texts, load_triggers())
-        assert (hit.folder, hit.kernel, hit.tiling) == ("perf/fast", *sides)
+        assert (hit.folder, hit.kernel, hit.tiling) == (place, *sides)
+    (other,) = touched_operators([KERNEL], commit.operators, commit.texts, load_triggers())
+    assert other.folder == "src/math/scale"

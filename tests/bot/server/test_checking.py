@@ -88,6 +88,12 @@ def test_a_fault_in_a_source_that_operators_share_is_named_from_the_top() -> Non
     assert "`src/common/inc/a.h:7`" in section(made, found(made, new=(shared,)))
 
 
+def test_a_fault_of_one_of_several_in_a_folder_is_named_from_the_top() -> None:
+    made = job(kind="check", operator=f"{SCALE}/scale_grad")
+    left = found(made, new=(finding(7),)).model_copy(update={"folder": ".."})
+    assert f"`{SCALE}/op_kernel/scale.cpp:7`" in section(made, left)
+
+
 def test_findings_of_another_commit_are_not_taken(tmp_path: Path) -> None:
     ci = Ci(operator_repository(tmp_path, "triggers: {check: true, measure: false}\n"))
     number, (made,) = opened(ci)

@@ -349,7 +349,7 @@ def test_a_repository_that_is_one_operator_is_set_up(
     assert "1 operators have no workload: the whole repository." in said
 
 
-def test_operators_that_share_a_folder_are_said_to_be_passed_over(
+def test_operators_that_share_a_folder_are_watched_one_by_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (pair(tmp_path).parents[1] / ".git").rmdir()
@@ -359,10 +359,10 @@ def test_operators_that_share_a_folder_are_said_to_be_passed_over(
     git(tmp_path, "commit", "-q", "-a", "-m", "Change a kernel")
     assert run(["init", str(tmp_path), "--branch", "master", "--dry-run"]) == 0
     said = capsys.readouterr().out
-    assert "math/scale_shift: passed over, as it holds several operators" in said
-    assert "2 can be read" in said and "The bot optimizes 0 when they change." in said
-    assert "2 share a folder with others" in said
-    assert "`ascendopt optimize math/scale_shift/scale_shift` does." in said
+    assert "2 operators, 2 with a workload." in said
+    assert "The bot optimizes 2 when they change: math/scale_shift/* (2)." in said
+    assert "math/scale_shift/scale_shift: optimized with" in said
+    assert "math/scale_shift/scale_shift_grad: optimized with" not in said
 
 
 def committed(top: Path) -> None:
