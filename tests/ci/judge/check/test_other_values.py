@@ -61,3 +61,22 @@ def test_inputs_without_drawn_integers_have_no_other_values() -> None:
     floats = TensorCase(shape=(4,), dtype="float32")
     given = TensorCase(shape=(2,), dtype="int64", values=(0, 1))
     assert not list(other_values(WorkloadCase(name="own", inputs=(floats, given))))
+
+
+def test_errors_of_memory_are_notes_where_nothing_says_how_long_the_outputs_are(
+    tmp_path: Path,
+) -> None:
+    body = f"""
+        pipe.InitBuffer(first, n * sizeof(float));
+        LocalTensor<float> a = first.Get<float>();
+        DataCopy(a, x, n);
+        {ordered("MTE2_MTE3")}
+        DataCopy(y, a, n / 64);
+"""
+    write_operator(tmp_path, body, golden="x", shape=(1024,), output=(16,))
+    file = tmp_path / "workload.yaml"
+    file.write_text(file.read_text().replace("golden: golden.py:small\n", ""))
+    report = checked(tmp_path, varied=4)
+    errors = found(report, "memory_error")
+    assert errors and all(one.severity is Severity.NOTE for one in errors)
+    assert any("InferShape" in one.advice for one in errors)
