@@ -439,6 +439,11 @@ __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>
     }
 #undef ASC_COPY
 }
+template <typename T>
+__aicore__ inline void DataCopy(const LocalTensor<T>&, const LocalTensor<T>&, const Nd2NzParams&) {
+    dav_fail(
+        "A copy from ND to NZ starts in global memory; from the unified buffer ours has none.");
+}
 template <typename T, typename U>
 __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src,
                                 const DataCopyParams& p) {
