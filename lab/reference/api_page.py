@@ -54,7 +54,7 @@ def declared() -> Mapping[str, list[list[str]]]:
 
 
 def public_calls() -> Mapping[str, list[list[str]]]:
-    """Return the calls that kernels may use: with a capital letter, and no implementation."""
+    """Return what kernels may call: names with a capital letter, without implementations."""
     return {
         name: forms
         for name, forms in sorted(declared().items())

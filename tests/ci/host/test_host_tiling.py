@@ -261,6 +261,35 @@ def test_the_librarys_scratch_sizes_and_splits_suit_its_kernels(
             most[2] != (2 * 112 + 2 * 8 * 112) * 4) {
             return ge::GRAPH_FAILED;
         }
+        const ge::Shape batch({5, 2, 48}), image({2, 6, 4, 8}), narrow({8, 15});
+        optiling::DeepNormTiling deep;
+        AscendC::tiling::GroupNormTiling group;
+        optiling::BatchNormTiling lanes;
+        AscendC::tiling::LayerNormGradTiling grad;
+        AscendC::tiling::PadTiling pad;
+        AscendC::tiling::LogSoftMaxTiling logs;
+        uint32_t deep_bytes = 0, cast = 0, apart = 0, pad_bytes = 0, logic = 0;
+        if (!AscendC::GetDeepNormMaxMinTmpSize(batch, 2, false, false, deep_bytes, low) ||
+            !AscendC::GetDeepNormTilingInfo(batch, batch, deep_bytes, 2, false, false, deep) ||
+            AscendC::GetDeepNormTilingInfo(batch, batch, deep_bytes - 1, 2, false, false, deep) ||
+            !AscendC::GetBatchNormNDTilingInfo(batch, batch, 4096, 4, false, lanes)) {
+            return ge::GRAPH_FAILED;
+        }
+        AscendC::GetGroupNormNDTilingInfo(image, 4096, 4, false, 3, group);
+        AscendC::GetLayerNormGradNDTilingInfo(ge::Shape({5, 2, 48, 40}), 4096, 4, false, grad);
+        AscendC::PadTilingFunc(narrow, narrow, 4096, 2, pad);
+        AscendC::LogSoftMaxTilingFunc(ge::Shape({16, 64}), 4, 65536, logs);
+        AscendC::GetPadMaxMinTmpSize(narrow, 2, pad_bytes, low);
+        AscendC::GetReduceAllMaxMinTmpSize(narrow, ge::DT_UINT8, AscendC::ReducePattern::AR, true,
+                                           false, logic, low);
+        AscendC::GetBroadCastMaxMinTmpSize(chip, ge::Shape({300, 1}), ge::Shape({300, 20}), 2,
+                                           false, cast, apart);
+        if (deep_bytes != 5 * 64 * 4 || deep.get_hLength() != 48 || lanes.get_meanVarSize() != 96 ||
+            group.hw != 32 || group.g != 3 || group.d != 2 || grad.originalHLength != 40 ||
+            pad.srcWidth != 15 || pad_bytes != 16 * 4 || logs.srcK != 64 || logic != 256 ||
+            apart != 16 * 96 || cast != 19 * 16 * 96) {
+            return ge::GRAPH_FAILED;
+        }
         const nlohmann::json compiled = nlohmann::json::parse("{}");
         std::string form;
         form = compiled["ori_format"];

@@ -180,3 +180,16 @@ def test_a_number_that_no_integer_holds_becomes_the_nearest(kernels: AscendCHarn
     )
     wanted = np.array([2**31 - 1, -(2**31), 0, 2, -2, 10**6, 0, 7], np.int32)
     kernels.agree({call: wanted}, {"x": x}, np.int32)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize("columns", [5, 17, 33, 48, 129])
+def test_the_product_of_a_row_of_any_length(
+    kernels: AscendCHarness, dtype: Any, columns: int
+) -> None:
+    block = 32 // np.dtype(dtype).itemsize
+    pitch = -(-columns // block) * block
+    x = np.where(RANDOM.random((3, pitch)) < 0.9, 1, 2).astype(dtype)
+    kind = kind_of(dtype)
+    call = f"const uint32_t s[] = {{3, {columns}}}; ReduceProd<{kind}, Pattern::Reduce::AR>"
+    kernels.agree({f"{call}(d, x, s, true);": x[:, :columns].prod(1)}, {"x": x}, dtype)

@@ -49,7 +49,7 @@ FUNCTIONS = {
     "data of callbacks, which our Matmul refuses": "SetSelfDefineData SetUserDefInfo",
     "Matmul has its own part of each": "start_matmul within_limits GetTensorC IterateAll",
     "a split; ours needs none": "SoftMaxFlashV2TilingFunc",
-    "a call that is refused": "LoadData",
+    "a call that is refused": "LoadData DataCopy",
     "a half has one scale and a place of its own": "dequantise",
 }
 MEMBERS = {
@@ -184,3 +184,31 @@ def test_what_a_call_does_not_model_is_refused(
         {{ {call} }} desk.give(a[1], 0, d, 64);"""
     tensors = [np.ones(64, np.float16)], [np.zeros(64, np.float16)]
     assert said in kernels.fails("launch_error", body, *tensors, auto_sync=True)
+
+
+FORMS = {  # what follows two tensors of floats: a form that there is, and others that there are not
+    "Floor": ("int32_t", "LocalTensor<uint8_t>&", ""),
+    "Ceil": ("int32_t", "LocalTensor<uint8_t>&", ""),
+    "Round": ("int32_t", "LocalTensor<uint8_t>&", ""),
+    "Silu": ("int32_t", "LocalTensor<uint8_t>&, uint32_t", ""),
+    "Log10": ("int32_t", "LocalTensor<uint8_t>&", "LocalTensor<uint8_t>&, uint32_t"),
+    "ReGlu": ("LocalTensor<float>&, uint32_t", "LocalTensor<float>&"),
+    "Adds": ("float, int32_t", "double, int32_t", "half&, int32_t"),
+    "Muls": ("float, int32_t", "int32_t, int32_t"),
+}
+
+
+def test_forms_that_the_public_headers_lack_do_not_compile(kernels: AscendCHarness) -> None:
+    tensors = "LocalTensor<float>&, LocalTensor<float>&"
+    lines = ["#include <utility>"]
+    for name, forms in FORMS.items():
+        lines += [
+            "template <class... A>",
+            f"auto has_{name}(int) -> decltype({name}(std::declval<A>()...), std::true_type());",
+            f"template <class... A> std::false_type has_{name}(...);",
+        ]
+        for number, form in enumerate(forms):
+            given = f"{tensors}, {form}".rstrip(", ")
+            wanted = "true" if number == 0 else "false"
+            lines.append(f"static_assert(decltype(has_{name}<{given}>(0))::value == {wanted});")
+    kernels.compile("\n".join([*lines, f"{kernels.signature} {{}}"]))

@@ -313,3 +313,11 @@ def test_each_place_of_a_block_has_its_own_scale(kernels: AscendCHarness) -> Non
     rows = kernels.rows([call], {"x": x}, 256, np.int8, more)[0].reshape(8, 32)[:, :16]
     wanted = np.clip(np.rint(x.reshape(8, 16) * scales + offsets), -128, 127)
     np.testing.assert_array_equal(rows, wanted)
+
+
+def test_bits_are_counted_by_the_newer_names(kernels: AscendCHarness) -> None:
+    call = (
+        "d.SetValue(0, int32_t(GetSFFValue<1>(40))); d.SetValue(1, int32_t(GetBitCount<0>(7)));"
+        "d.SetValue(2, int32_t(CountLeadingZero(1)));"
+    )
+    kernels.agree({call: np.array([3, 61, 63])}, {"x": np.zeros(8, np.int32)}, np.int32)

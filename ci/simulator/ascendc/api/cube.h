@@ -157,6 +157,12 @@ __aicore__ inline void LoadData(const LocalTensor<T>& dst, const LocalTensor<T>&
     p.channelSize = packed.channelSize;
     image_to_column(dst, src, p);
 }
+// Under the name that kernels for convolutions call it by.
+template <typename T>
+__aicore__ inline void LoadDataImpl(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                                    const LoadData3DParamsV2Pro& packed) {
+    LoadData(dst, src, packed);
+}
 
 // ---- fills
 template <typename T, typename S = T>
@@ -250,6 +256,7 @@ __aicore__ inline void SetFixpipeNz2ndFlag(uint16_t matrices, uint16_t src_step,
                                            uint16_t dst_step) {
     set_nd_para(uint64_t(matrices) | (uint64_t(src_step) << 16) | (uint64_t(dst_step) << 32));
 }
+__aicore__ inline void SetNdParaImpl(uint64_t config) { set_nd_para(config); }
 __aicore__ inline void SetFixpipePreQuantFlag(uint64_t parameter) { set_quant_pre(parameter); }
 
 // Where the fixpipe's parameters by column go, and how many of them at a time.
@@ -431,6 +438,11 @@ __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>
         ASC_COPY(copy_gm_to_cbuf_multi_nd2nz_b32s);
     }
 #undef ASC_COPY
+}
+template <typename T>
+__aicore__ inline void DataCopy(const LocalTensor<T>&, const LocalTensor<T>&, const Nd2NzParams&) {
+    dav_fail(
+        "A copy from ND to NZ starts in global memory; from the unified buffer ours has none.");
 }
 template <typename T, typename U>
 __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src,

@@ -194,7 +194,7 @@ ASC_PAIR_OPERATION(FmodOperation, 1) {
 }
 #undef ASC_PAIR_OPERATION
 
-#define ASC_PAIR(Name, Operation)                                                          \
+#define ASC_PAIR_OF_COUNT(Name, Operation)                                                 \
     template <typename T, bool isReuseSource = false>                                      \
     __aicore__ inline void Name(                                                           \
         const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, \
@@ -203,24 +203,27 @@ ASC_PAIR_OPERATION(FmodOperation, 1) {
     }                                                                                      \
     template <typename T, bool isReuseSource = false>                                      \
     __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,     \
-                                const LocalTensor<T>& src1,                                \
-                                const LocalTensor<uint8_t>& sharedTmpBuffer) {             \
-        run_pairwise<Operation>(dst, src0, src1, sharedTmpBuffer, src0.GetSize());         \
-    }                                                                                      \
-    template <typename T, bool isReuseSource = false>                                      \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,     \
                                 const LocalTensor<T>& src1, const uint32_t calCount) {     \
         run_pairwise<Operation>(dst, src0, src1, free_scratch(), calCount);                \
-    }                                                                                      \
-    template <typename T, bool isReuseSource = false>                                      \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0,     \
-                                const LocalTensor<T>& src1) {                              \
-        run_pairwise<Operation>(dst, src0, src1, free_scratch(), src0.GetSize());          \
+    }
+#define ASC_PAIR(Name, Operation)                                                      \
+    ASC_PAIR_OF_COUNT(Name, Operation)                                                 \
+    template <typename T, bool isReuseSource = false>                                  \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, \
+                                const LocalTensor<T>& src1,                            \
+                                const LocalTensor<uint8_t>& sharedTmpBuffer) {         \
+        run_pairwise<Operation>(dst, src0, src1, sharedTmpBuffer, src0.GetSize());     \
+    }                                                                                  \
+    template <typename T, bool isReuseSource = false>                                  \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, \
+                                const LocalTensor<T>& src1) {                          \
+        run_pairwise<Operation>(dst, src0, src1, free_scratch(), src0.GetSize());      \
     }
 ASC_PAIR(GeGLU, GeGluOperation)
-ASC_PAIR(ReGlu, ReGluOperation)
+ASC_PAIR_OF_COUNT(ReGlu, ReGluOperation)
 ASC_PAIR(Fmod, FmodOperation)
 #undef ASC_PAIR
+#undef ASC_PAIR_OF_COUNT
 // src0 times swish(src1).
 template <typename T, bool isReuseSource = false>
 __aicore__ inline void SwiGLU(const LocalTensor<T>& dst, const LocalTensor<T>& src0,

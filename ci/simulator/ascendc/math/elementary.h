@@ -292,15 +292,19 @@ __aicore__ inline void Log(const LocalTensor<T>& dst, const LocalTensor<T>& src)
     Ln(dst, src, int32_t(src.GetSize()));
 }
 ASC_FUNCTION(Log2, Log2Operation)
-ASC_FUNCTION(Log10, Log10Operation)
-ASC_FUNCTION(Floor, FloorOperation)
-ASC_FUNCTION(Ceil, CeilOperation)
-ASC_FUNCTION(Round, RoundOperation)
+ASC_FUNCTION_OF_COUNT(Log10, Log10Operation)
+template <typename T, bool isReuseSource = false>
+__aicore__ inline void Log10(const LocalTensor<T>& dst, const LocalTensor<T>& src) {
+    Log10<T, isReuseSource>(dst, src, src.GetSize());
+}
+ASC_FUNCTION_OF_SPACE(Floor, FloorOperation)
+ASC_FUNCTION_OF_SPACE(Ceil, CeilOperation)
+ASC_FUNCTION_OF_SPACE(Round, RoundOperation)
 ASC_FUNCTION(Trunc, TruncOperation)
 ASC_FUNCTION(Frac, FracOperation)
 ASC_FUNCTION(Sign, SignOperation)
 ASC_FUNCTION(Sigmoid, SigmoidOperation)
-ASC_FUNCTION(Silu, SiluOperation)
+ASC_FUNCTION_OF_COUNT(Silu, SiluOperation)
 ASC_FUNCTION(Tanh, TanhOperation)
 ASC_FUNCTION(Sinh, SinhOperation)
 ASC_FUNCTION(Cosh, CoshOperation)

@@ -37,7 +37,7 @@ __aicore__ inline void combine_rows(T* dst, T* src, uint32_t rows, uint32_t pitc
 template <typename T> __aicore__ inline T product_of_row(T* row, uint32_t columns) {
     constexpr uint32_t block = ONE_BLK_SIZE / sizeof(T);
     while (columns > block) {
-        const uint32_t kept = (columns / 2 + block - 1) / block * block;
+        const uint32_t kept = ((columns + 1) / 2 + block - 1) / block * block;
         const CounterMode mode(columns - kept);
         ProdReduction::combine(row, row, row + kept);
         pipe_barrier(PIPE_V);

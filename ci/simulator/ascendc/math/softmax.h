@@ -13,6 +13,20 @@ struct SoftMaxShapeInfo {
     uint32_t oriSrcK{0};  // columns that count
 };
 
+// Shapes of the toolkit's inner steps, which kernels name and pass to no call of ours.
+struct LastAxisShapeND {
+    uint32_t m;
+    uint32_t k;
+};
+struct ReduceLastND {
+    uint32_t originalSrcM;
+    uint32_t originalSrcK;
+    uint32_t srcM;
+    uint32_t srcK;
+    uint32_t dstM;
+    uint32_t dstK;
+};
+
 // One row of floats: max, e^(x - max), sum, quotient. `work` holds max(columns / 8, 64) + 64
 // elements; dst may be src. The maximum and the sum of the row are left in `row_max`, `row_sum`.
 __aicore__ inline void softmax_row(float* dst, float* src, uint32_t columns, float* work,

@@ -163,23 +163,27 @@ template <class Operation, typename T> __aicore__ inline LocalTensor<uint8_t> sc
     __aicore__ inline void Name::run(const FloatSteps& s, float* dst, float* src,               \
                                      [[maybe_unused]] float* scratch,                           \
                                      [[maybe_unused]] uint32_t pass)
-// The API's function for it, in all its forms.
+// The API's function for it: with a count, with space and a count, and of whole tensors.
+#define ASC_FUNCTION_OF_COUNT(Name, Operation)                                        \
+    template <typename T, bool isReuseSource = false>                                 \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, \
+                                const uint32_t calCount) {                            \
+        run_elementwise<Operation>(dst, src, scratch_for<Operation, T>(), calCount);  \
+    }
+#define ASC_FUNCTION_OF_SPACE(Name, Operation)                                        \
+    ASC_FUNCTION_OF_COUNT(Name, Operation)                                            \
+    template <typename T, bool isReuseSource = false>                                 \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, \
+                                const LocalTensor<uint8_t>& sharedTmpBuffer,          \
+                                const uint32_t calCount) {                            \
+        run_elementwise<Operation>(dst, src, sharedTmpBuffer, calCount);              \
+    }
 #define ASC_FUNCTION(Name, Operation)                                                     \
-    template <typename T, bool isReuseSource = false>                                     \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,     \
-                                const LocalTensor<uint8_t>& sharedTmpBuffer,              \
-                                const uint32_t calCount) {                                \
-        run_elementwise<Operation>(dst, src, sharedTmpBuffer, calCount);                  \
-    }                                                                                     \
+    ASC_FUNCTION_OF_SPACE(Name, Operation)                                                \
     template <typename T, bool isReuseSource = false>                                     \
     __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,     \
                                 const LocalTensor<uint8_t>& sharedTmpBuffer) {            \
         run_elementwise<Operation>(dst, src, sharedTmpBuffer, src.GetSize());             \
-    }                                                                                     \
-    template <typename T, bool isReuseSource = false>                                     \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,     \
-                                const uint32_t calCount) {                                \
-        run_elementwise<Operation>(dst, src, scratch_for<Operation, T>(), calCount);      \
     }                                                                                     \
     template <typename T, bool isReuseSource = false>                                     \
     __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src) {   \

@@ -1,0 +1,70 @@
+"""Loads of the cube core's API that go downwards, or that kernels call by an inner name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.ci.simulator.ascendc_harness import AscendCHarness
+
+PRODUCT = """
+    LocalTensor<half> a1(TPosition::A1, 0, 768), b1(TPosition::B1, 8192, 768);
+    LocalTensor<half> a2(TPosition::A2, 0, 768), b2(TPosition::B2, 0, 768);
+    LocalTensor<float> c(TPosition::CO1, 0, 256);
+    const Nd2NzParams whole(1, 16, 48, 0, 48, 16, 1, 0);
+    DataCopy(a1, global<half>(a[0]), whole);
+    DataCopy(b1, global<half>(a[1]), whole);
+    PipeBarrier<PIPE_ALL>();
+    %s
+    LoadData(b2, b1, LoadData2DParams(0, 3, 1, 0, 0, false, 0));
+    PipeBarrier<PIPE_ALL>();
+    MmadParams product;
+    product.m = 16; product.n = 16; product.k = 48;
+    Mmad(c, a2, b2, product);
+    PipeBarrier<PIPE_ALL>();
+    FixpipeParamsV220 out;
+    out.nSize = 16; out.mSize = 16; out.srcStride = 16; out.dstStride = 16;
+    Fixpipe<float, float, CFG_ROW_MAJOR>(global<float>(a[2]), c, out);
+    PipeBarrier<PIPE_ALL>();
+"""
+
+
+def product(kernels: AscendCHarness, load: str, squares: np.ndarray) -> np.ndarray:
+    """The sum of what `load` leaves of three squares in L0A, the second twice, the third four
+    times."""
+    factors = np.concatenate([np.eye(16) * n for n in (1, 2, 4)], axis=1).astype(np.float16)
+    inputs = [np.concatenate(list(squares), axis=1), factors]
+    out = [np.zeros((16, 16), np.float32)]
+    return kernels.ok(PRODUCT % load, inputs, out, cores=(1, 0)).outputs[0]
+
+
+@pytest.mark.parametrize(("start", "mode", "order"), [(0, 0, (0, 1, 2)), (2, 1, (2, 1, 0))])
+def test_squares_are_turned_upwards_or_downwards(
+    kernels: AscendCHarness, start: int, mode: int, order: tuple[int, ...]
+) -> None:
+    squares = np.random.default_rng(5).integers(-9, 9, (3, 16, 16)).astype(np.float16)
+    load = f"LoadDataWithTranspose(a2, a1, LoadData2dTransposeParams({start}, 3, 1, 0, 0, {mode}));"
+    wanted = sum(
+        squares[at].T.astype(np.float32) * n for at, n in zip(order, (1, 2, 4), strict=True)
+    )
+    np.testing.assert_array_equal(product(kernels, load, squares), wanted)
+
+
+def test_a_packed_image_load_has_an_inner_name(kernels: AscendCHarness) -> None:
+    squares = np.random.default_rng(6).integers(-9, 9, (3, 16, 16)).astype(np.float16)
+    load = """
+    const uint8_t none[4] = {0, 0, 0, 0};
+    SetFmatrix(1, 16, none, FmatrixMode::FMATRIX_LEFT);
+    SetLoadDataPaddingValue(half(0));
+    LoadDataImpl(a2, a1, LoadData3DParamsV2Pro(48, false, false, false, false, false,
+                 48 | 16ull << 16, 0x10101010101));"""
+    wanted = sum(s.astype(np.float32) * n for s, n in zip(squares, (1, 2, 4), strict=True))
+    np.testing.assert_array_equal(product(kernels, load, squares), wanted)
+
+
+def test_a_load_from_l1_that_would_go_downwards_is_refused(kernels: AscendCHarness) -> None:
+    load = "LoadData(a2, a1, LoadData2DParams(2, 3, 1, 0, 0, false, 1));"
+    inputs = [np.zeros((16, 48), np.float16)] * 2
+    out = [np.zeros((16, 16), np.float32)]
+    said = kernels.fails("launch_error", PRODUCT % load, inputs, out, cores=(1, 0))
+    assert "addrMode" in said
