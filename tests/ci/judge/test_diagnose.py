@@ -84,7 +84,7 @@ def test_every_class_is_in_the_taxonomy_and_comes_with_evidence() -> None:
 
 
 def test_few_cores_are_a_share_of_those_of_the_device() -> None:
-    of_smallest = measured(pipes(block_dim=8, busy={"MTE2": 5900}))
+    of_smallest = measured(pipes(40000, block_dim=8, busy={"MTE2": 23600}))
     printed = PRINT.model_copy(update={"device": "910B1"})
     of_largest = of_smallest.model_copy(update={"fingerprint": printed})
     assert "low_parallelism" not in diagnose(of_smallest).classes
