@@ -24,20 +24,26 @@ def _ascending(tensor: TensorCase) -> TensorCase:
     return tensor.model_copy(update={"distribution": "sorted"})
 
 
-def _different(tensor: TensorCase) -> TensorCase:
+def _counted(tensor: TensorCase) -> TensorCase:
     return tensor.model_copy(update={"distribution": "counted"})
+
+
+def _different(tensor: TensorCase) -> TensorCase:
+    return tensor.model_copy(update={"distribution": "permutation"})
 
 
 _OTHERS: Final[dict[str, Callable[[TensorCase], TensorCase]]] = {
     "equal integers": _lowest,
     "ascending integers": _ascending,
+    "counted integers": _counted,
     "integers that all differ": _different,
 }
 
 
 def other_values(case: WorkloadCase) -> Iterator[WorkloadCase]:
     """The case with other values in all drawn integer inputs: equal ones, the range's least that
-    is not negative; ascending ones; and 0, 1, 2 … to the range's end. None without such inputs."""
+    is not negative; ascending ones; 0, 1, 2 … to the range's end; and as many
+    that all differ as there are elements. None without such inputs."""
     own = tensors(case)
     drawn = [n for n, one in enumerate(own[: input_count(case)]) if _is_drawn(one)]
     for how, change in _OTHERS.items() if drawn else ():

@@ -52,8 +52,9 @@ def test_other_values_are_equal_ascending_and_different(dtype: str) -> None:
     places = TensorCase(shape=(4,), dtype=dtype, range=(-2, 5))
     case = WorkloadCase(name="own", inputs=(floats, places))
     made = [one.inputs for one in other_values(case)]
-    assert [one.range for _, one in made] == [(0, 0), (-2, 5), (-2, 5)]
-    assert [one.distribution for _, one in made] == ["uniform", "sorted", "counted"]
+    assert [one.range for _, one in made] == [(0, 0), (-2, 5), (-2, 5), (-2, 5)]
+    drawn = ["uniform", "sorted", "counted", "permutation"]
+    assert [one.distribution for _, one in made] == drawn
     assert all(first == floats for first, _ in made)
 
 
