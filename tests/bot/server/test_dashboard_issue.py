@@ -25,6 +25,7 @@ from tests.bot.operator_repository import KERNEL, Repository, operator_repositor
 from tests.bot.server.ci_runs import SCALE_ADD, Ci, failed, the_merge_request
 from tests.bot.server.test_one_queue import HEADER, SCALE, SHIFT, on
 
+TOKEN = "token-of-the-bot"
 SHAPES: dict[str, tuple[type[ForgeServer], Any]] = {
     "github": (GitHubServer, test_github.connected),
     "gitlab": (GitLabServer, test_gitlab.connected),
@@ -39,8 +40,8 @@ class OnForge(Ci):
         super().__init__(ops)
         server, connect = SHAPES[name]
         self.name = name
-        self.server: ForgeServer = server(ops.folder / "ops.git", {"t": "ascendopt"})
-        self.forge: Forge = connect(self.server, "t")
+        self.server: ForgeServer = server(ops.folder / "ops.git", {TOKEN: "ascendopt"})
+        self.forge: Forge = connect(self.server, TOKEN)
 
     def connection(self) -> Connection:
         return Connection.mirrored(self.name, "team/ops", self.forge, self._folder())
