@@ -38,9 +38,6 @@ FEW_BYTES_A_CORE = 32 * 1024
 FEW_CORES = 0.2
 """Less than this share of the vector cores leaves most of the chip idle."""
 
-MORE_CORES = 2
-"""Work is for more cores where the best number of them is this many times those in use."""
-
 IMBALANCE = 1.08
 """The slowest core takes 8 % longer than the mean."""
 
@@ -95,7 +92,7 @@ def case_findings(case: CaseMeasurement, device: Device) -> Iterator[Finding]:
     yield from _overlap(pipes, share)
     yield from _copies(pipes, share, device.architecture.memory_bytes("UB"))
     yield from _vectors(pipes, share)
-    yield from _cores(pipes, share, device, work=max(0.0, (1 - start_up) * total))
+    yield from _cores(pipes, share, device.vector_cores)
 
 
 def _bound(share: dict[str, float]) -> Iterator[Finding]:
@@ -179,19 +176,11 @@ def _vectors(pipes: PipeTime, share: dict[str, float]) -> Iterator[Finding]:
         )
 
 
-def _cores(
-    pipes: PipeTime, share: dict[str, float], device: Device, *, work: float
-) -> Iterator[Finding]:
-    """`work`: cycles of a core without its start-up."""
+def _cores(pipes: PipeTime, share: dict[str, float], cores: int) -> Iterator[Finding]:
     top = max(share.values(), default=0.0)
     moved = pipes.gm_read_bytes + pipes.gm_write_bytes
-    few = FEW_CORES * device.vector_cores
-    # W cycles of work on n cores take W / n + n × start, which is least for n = √(W / start);
-    # two vector cores start with an AI core.
-    start = device.number("launch.us_per_core") * device.clock_mhz
-    start = (start + device.number("launch.fetch_cycles_per_core")) / 2
-    best = (work * pipes.block_dim / start) ** 0.5
-    if pipes.block_dim < few and best > MORE_CORES * pipes.block_dim and moved > 2048:
+    few = FEW_CORES * cores
+    if pipes.block_dim < few and moved > 2048 * pipes.block_dim:
         yield Finding(
             "low_parallelism",
             (1 - pipes.block_dim / few) * max(top, 0.3),
