@@ -166,7 +166,11 @@ class RepositoryConfig(Frozen):
     )
     seed: int = Field(default=0, ge=0, description="Seed of the search.")
     minimum_speedup: float = Field(
-        default=1.02, ge=1.0, le=10.0, description="Below this ratio no merge request is opened."
+        default=1.02,
+        ge=1.0,
+        le=10.0,
+        description="No merge request is opened where the speedup may be less than this: in some"
+        " start state of a launch, or for some value that the model is unsure of.",
     )
     slowdown_threshold: float = Field(
         default=1.05,
