@@ -192,7 +192,9 @@ constexpr const char* MMAD_LENGTHS = "Mmad takes m, k and n up to 4095.";
 // Refuses forms of the product that are not modelled.
 __aicore__ inline void check_product(const MmadParams& p) {
     if (p.fmOffset != 0 || p.enSsparse || p.enWinogradA || p.enWinogradB) {
-        dav_fail("Mmad with an offset of the feature map, a sparse A or a Winograd form is not modelled.");
+        dav_fail(
+            "Mmad with an offset of the feature map, a sparse A or a Winograd form is not "
+            "modelled.");
     }
 }
 template <typename TC, typename TA, typename TB>
@@ -364,7 +366,8 @@ __aicore__ inline void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<S>& 
 }
 __aicore__ inline void check_fixpipe(const DataCopyCO12DstParams& p) {
     if (p.clipReluPre != 0 || p.eltWiseOp != 0) {
-        dav_fail("A copy out of L0C with a clipped ReLU or an elementwise operation is not modelled.");
+        dav_fail(
+            "A copy out of L0C with a clipped ReLU or an elementwise operation is not modelled.");
     }
 }
 template <typename T, typename S>
