@@ -45,6 +45,7 @@ def test_no_line_below_the_headline_says_less_than_it_does() -> None:
         "ScaleAdd: at least 1.25× faster, 2.00× from a cold start (simulated, 910B4)"
     )
     assert range_line(MADE).startswith("Over all") and ": 1.25× to" in range_line(MADE)
+    assert f"{MADE.held:.2f}" == "1.25"  # what `minimum_speedup` is held against
     assert headline(result()) == "ScaleAdd: 2.00× faster (simulated, 910B4)"
 
 
