@@ -78,6 +78,7 @@ def test_no_import_in_the_wheel_leaves_the_one_name(wheel: zipfile.ZipFile) -> N
             assert not IMPORTS.search(wheel.read(name).decode()), name
 
 
+@pytest.mark.long
 def test_the_sdist_makes_the_same_wheel(
     made: dict[str, Path], wheel: zipfile.ZipFile, tmp_path: Path
 ) -> None:

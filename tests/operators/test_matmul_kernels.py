@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ci.backend import make_backend
 from ci.judge.evaluate import Evaluator
 from ci.judge.gate_subject import EvaluationSettings
@@ -95,6 +97,7 @@ def replaced(file: str, *changes: tuple[str, str]) -> str:
     return text
 
 
+@pytest.mark.long
 def test_blocks_computed_ahead_into_a_workspace_are_fetched_in_their_order() -> None:
     of_this_core = "GetUserWorkspace(GetSysWorkSpacePtr()) + GetBlockIdx() * (1 << 16)"
     kernel = replaced(

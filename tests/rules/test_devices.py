@@ -64,6 +64,7 @@ def test_an_unknown_device_names_the_known_ones() -> None:
         load_device("910Z9")
 
 
+@pytest.mark.long
 def test_below_the_options_a_device_is_never_a_default_argument() -> None:
     """A forgotten device is an error of the type checker, not figures of another chip."""
     found = []

@@ -31,6 +31,7 @@ def test_an_episode_begins_with_the_sources_and_their_profile(
     assert not info["refused"]
 
 
+@pytest.mark.long
 def test_a_faster_program_earns_the_logarithm_of_its_least_gain(
     environment: ascendopt.Environment,
 ) -> None:

@@ -76,6 +76,7 @@ def test_a_client_finds_measures_and_records_a_gain(tmp_path: Path) -> None:
     anyio.run(work)
 
 
+@pytest.mark.long
 def test_problems_are_sentences_and_cost_nothing(tmp_path: Path) -> None:
     async def work() -> None:
         desk = Desk(tmp_path, 1)

@@ -41,6 +41,7 @@ from tests.bot.server.ci_runs import (
 # Defect 3: what was done is known under the next command
 
 
+@pytest.mark.long
 def test_status_explain_and_retry_answer_from_what_other_runs_of_the_ci_did(ci: Ci) -> None:
     number, job = asked(ci)
     assert ci.write(number, "/optimize status") == []
@@ -106,6 +107,7 @@ def test_a_job_that_failed_under_another_merge_request_is_retried_as_the_answer_
     assert "has no run `0123456789`" in last_answer(ci, second.number)
 
 
+@pytest.mark.long
 def test_a_runner_that_dies_is_tried_again_and_then_given_up(ci: Ci) -> None:
     number, job = asked(ci)
     for _ in range(2):
@@ -139,6 +141,7 @@ def test_a_run_of_the_ci_that_never_reports_loses_nothing(ci: Ci) -> None:
 # Defect 6: a person's "no" survives a rebase
 
 
+@pytest.mark.long
 def test_a_no_to_a_rebased_merge_request_is_remembered(ci: Ci) -> None:
     ci.plan(ci.ops.event(kind="other"))
     number, job = asked(ci)
@@ -195,6 +198,7 @@ def test_a_result_that_meets_a_limit_is_kept_and_proposed_when_there_is_a_place(
     assert f"!{record.merge_request}" in ci.answers(number) or "was opened" in ci.answers(number)
 
 
+@pytest.mark.long
 def test_of_the_results_that_wait_the_largest_gain_goes_first_and_limits_hold(ci: Ci) -> None:
     ci.ops.commit("main", {".ascendopt.yml": "limits: {open_merge_requests: 0}\n"})
     request = ci.ops.request({"README.md": "about scale_add\n"})
@@ -274,6 +278,7 @@ def _away(*words: object, **more: object) -> None:
     raise ForgeError("The forge is out of order.", "unavailable", retry_after=300.0)
 
 
+@pytest.mark.long
 def test_what_was_found_outlives_an_outage_that_its_report_met_and_is_not_searched_again(
     ci: Ci, monkeypatch: pytest.MonkeyPatch
 ) -> None:

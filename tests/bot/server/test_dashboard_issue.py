@@ -96,6 +96,7 @@ def test_one_issue_says_what_runs_and_waits_and_is_rewritten_in_place(shaped: On
     assert shaped.server.issues.titles[FIRST] == TITLE
 
 
+@pytest.mark.long
 @pytest.mark.few(1)
 def test_a_ticked_box_retries_what_failed_and_is_empty_again(shaped: OnForge) -> None:
     (job,) = pushed_header(shaped)
@@ -105,6 +106,7 @@ def test_a_ticked_box_retries_what_failed_and_is_empty_again(shaped: OnForge) ->
     assert "[x]" not in shaped.dashboard() and "### Failed runs (0)" in shaped.dashboard()
 
 
+@pytest.mark.long
 def test_a_tick_of_somebody_without_the_right_does_nothing(hub: OnForge) -> None:
     (job,) = pushed_header(hub)
     failed(hub, job)
@@ -120,6 +122,7 @@ def test_what_is_queued_goes_first_when_its_box_is_ticked(hub: OnForge) -> None:
     assert job.operator == OPERATOR_PATH
 
 
+@pytest.mark.long
 def test_never_keeps_an_operator_from_being_searched_until_it_is_allowed_again(
     hub: OnForge,
 ) -> None:
@@ -133,6 +136,7 @@ def test_never_keeps_an_operator_from_being_searched_until_it_is_allowed_again(
     assert hub.push({KERNEL: "int kernel = 10;\n"})[0].operator == SCALE
 
 
+@pytest.mark.long
 def test_a_dashboard_that_a_person_deleted_is_made_anew(hub: OnForge) -> None:
     (job,) = pushed_header(hub)
     hub.server.issues.begun.clear()

@@ -6,6 +6,8 @@ import hashlib
 import re
 from typing import Any
 
+import pytest
+
 from bot.forge.model import MergeRequest
 from bot.repository.job import Job
 from bot.server.ci_mode import state_of
@@ -137,6 +139,7 @@ def proposed(ci: Ci) -> tuple[Job, MergeRequest]:
     return job, the_merge_request(ci)
 
 
+@pytest.mark.long
 def test_a_push_beside_an_open_merge_request_is_verified_and_not_searched(ci: Ci) -> None:
     _, ours = proposed(ci)
     (verify,) = ci.push({SCALE_ADD: SOURCES[OWN_KERNEL] + "// pushed\n// again\n"})
@@ -148,6 +151,7 @@ def test_a_push_beside_an_open_merge_request_is_verified_and_not_searched(ci: Ci
     assert f"Merge request {ours.number} was verified again" in left.note
 
 
+@pytest.mark.long
 def test_what_is_no_longer_worth_merging_is_searched_for_again(ci: Ci) -> None:
     proposed(ci)
     (verify,) = ci.push({SCALE_ADD: SOURCES[OWN_KERNEL] + "// pushed\n// again\n"})
@@ -155,6 +159,7 @@ def test_what_is_no_longer_worth_merging_is_searched_for_again(ci: Ci) -> None:
     assert [j.kind for j in ci.follow_up()] == ["optimize"]
 
 
+@pytest.mark.long
 def test_a_branch_with_a_persons_commit_is_theirs_which_is_said_once(ci: Ci) -> None:
     _, ours = proposed(ci)
     git(ci.ops.checkout, "fetch", "-q", "origin", ours.source_branch)

@@ -91,6 +91,7 @@ def without_workload(checkout: Path) -> None:
     git(checkout, "commit", "-q", "-a", "-m", "Forget the workload")
 
 
+@pytest.mark.long
 @needs_hidden_files
 def test_a_run_goes_on_with_the_workload_that_it_had_derived(
     checkout: Path, tmp_path: Path

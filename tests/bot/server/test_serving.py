@@ -33,6 +33,7 @@ def test_a_run_that_is_gone_teaches_nothing_and_is_done_with(tmp_path: Path) -> 
     assert learn_from(settings(tmp_path), tmp_path / "runs" / "0123")
 
 
+@pytest.mark.long
 def test_a_run_that_a_person_merged_teaches_the_bank_what_gained(
     ops: Repository, tmp_path: Path
 ) -> None:
@@ -50,6 +51,7 @@ def test_a_run_that_a_person_merged_teaches_the_bank_what_gained(
     assert taught["larger tile"].id in {r.tuple.id for r in bank.search(query)}
 
 
+@pytest.mark.long
 def test_what_does_not_fit_is_not_tried_for_ever(ops: Repository, tmp_path: Path) -> None:
     """Sources that are neither those before the run nor those after it."""
     ops.commit("main", {f"{OPERATOR_PATH}/{KERNEL}": SOURCES[KERNEL].replace("x", "y")})

@@ -19,6 +19,7 @@ from tests.bot.make import OPERATOR_PATH, git, result
 from tests.bot.server.ci_runs import Ci, asked, failed, files_of, store, the_merge_request
 
 
+@pytest.mark.long
 def test_the_branch_has_one_commit_and_starts_no_ci(ci: Ci) -> None:
     number, job = asked(ci)
     ci.report(job, result())
@@ -31,6 +32,7 @@ def test_the_branch_has_one_commit_and_starts_no_ci(ci: Ci) -> None:
     assert "[skip ci]" in log
 
 
+@pytest.mark.long
 def test_old_runs_are_pruned(ci: Ci) -> None:
     _, job = asked(ci)
 
@@ -129,6 +131,7 @@ def test_what_was_remembered_under_a_former_name_is_ours(
     assert not any("old/name" in name for name in facts)
 
 
+@pytest.mark.long
 def test_after_a_rename_the_same_work_is_not_done_again(
     ci: Ci, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -109,6 +109,7 @@ def test_a_tiling_is_told_the_chip_that_was_asked_for(
     assert told == TOLD
 
 
+@pytest.mark.long
 def test_a_chip_of_the_family_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
     (tmp_path / "910B3X.toml").write_text(OWN_CHIP)

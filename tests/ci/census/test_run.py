@@ -79,6 +79,7 @@ def test_an_operator_without_one_is_probed_and_not_called_verified(
     assert row.case.startswith("generic shapes")
 
 
+@pytest.mark.long
 def test_an_output_that_is_left_alone_is_filled_before_the_launch(
     tmp_path: Path,
 ) -> None:
@@ -128,6 +129,7 @@ def test_a_golden_that_ends_its_process_ends_neither_operator_nor_census(
     assert len(census[1]) == 6
 
 
+@pytest.mark.long
 def test_an_operator_that_hangs_is_given_up(repository: Path, tmp_path: Path) -> None:
     top = tmp_path / "ops"
     golden(add(top, "slow"), GOLDEN_THAT_HANGS)
@@ -189,6 +191,7 @@ def test_a_folder_that_a_repository_lies_in_names_no_workload(tmp_path: Path) ->
     assert find_workload(root, tmp_path / "w", top) == tmp_path / "w" / "op" / "workload.yaml"
 
 
+@pytest.mark.long
 def test_an_operator_for_another_chip_is_tried_as_ours_where_that_is_asked(
     repository: Path, tmp_path: Path
 ) -> None:

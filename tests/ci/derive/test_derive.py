@@ -90,6 +90,7 @@ def test_what_was_derived_is_counted_and_not_derived_again(
     assert len((out / ROWS).read_text().splitlines()) == 2
 
 
+@pytest.mark.long
 def test_the_golden_function_of_a_shipped_workload_judges_the_derived_cases(tmp_path: Path) -> None:
     shipped = tmp_path / "shipped" / "bias_add"
     shipped.mkdir(parents=True)

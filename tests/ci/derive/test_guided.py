@@ -88,6 +88,7 @@ def asked(top: Path, checks: tuple[str, ...], example: str = "") -> list[tuple[s
     return [(option.source, option.taken.case) for option in taken]
 
 
+@pytest.mark.long
 @pytest.mark.few(2)
 @pytest.mark.every_level
 @pytest.mark.parametrize("checks", CHECKS.values(), ids=CHECKS)
@@ -99,6 +100,7 @@ def test_the_comparisons_of_a_tiling_lead_to_cases_that_it_takes(
     assert {source for source, _ in found} <= {SOURCE, "generic shapes"}
 
 
+@pytest.mark.long
 @pytest.mark.every_level
 def test_what_is_taken_keeps_what_the_repository_s_example_says(tmp_path: Path) -> None:
     example = "vector<int64_t> x_shape = {40, 77};\nvector<int64_t> w_shape = {5, 9};\n"

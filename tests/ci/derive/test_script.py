@@ -102,6 +102,7 @@ def test_a_script_that_draws_nothing_or_computes_nothing_is_none(tmp_path: Path)
     assert find_script(load_operator(copied(tmp_path / "b", "np.random.rand(3)"))) is None
 
 
+@pytest.mark.long
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("script", "reference"),

@@ -29,12 +29,14 @@ def tried(top: Path, host: str, kernel: str) -> CensusRow:
     return row
 
 
+@pytest.mark.long
 @pytest.mark.every_level
 def test_a_repositorys_own_header_goes_before_our_base_librarys(tmp_path: Path) -> None:
     row = tried(tmp_path, '#include "log/log.h"\n', "")
     assert Stage.HOST_BUILDS in row.passed, row.failures
 
 
+@pytest.mark.long
 def test_host_and_kernel_have_what_is_for_logs_dumps_and_device_tilings(tmp_path: Path) -> None:
     host = """#include "utils/log/asc_cpu_log.h"
 #define SAY(...) ASC_CPU_LOG_INFO("core %d", 1)
@@ -54,6 +56,7 @@ __aicore__ inline void Dumped(AscendC::LocalTensor<half> row) {
     assert Stage.KERNEL_BUILDS in row.passed, row.failures
 
 
+@pytest.mark.long
 def test_a_kernel_may_include_what_only_hosts_use(tmp_path: Path) -> None:
     headers = ("toolchain/slog.h", "platform/platform_infos_def.h", "register/op_def_registry.h")
     row = tried(tmp_path, "", "".join(f'#include "{name}"\n' for name in headers))

@@ -112,6 +112,7 @@ def test_a_program_that_ends_leaves_the_rest_unanswered(
     assert [answer.tiling for answer in rest] == [None, None]
 
 
+@pytest.mark.long
 def test_requests_that_take_longer_to_read_than_a_step_may_are_all_answered(
     program: HostProgram, operator: Operator
 ) -> None:

@@ -95,6 +95,7 @@ def test_evaluating_again_gives_the_same_figure_to_the_cycle(
     assert again.number == 7
 
 
+@pytest.mark.long
 def test_what_a_tiling_never_wrote_tells_no_programs_apart(evaluator: Evaluator) -> None:
     header = "op_host/scale_shift_tiling.h"
     field = "TILING_DATA_FIELD_DEF(uint32_t, coreLength);"

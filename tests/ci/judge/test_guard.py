@@ -152,6 +152,14 @@ def test_a_line_that_says_what_it_does_passes(line: str) -> None:
     assert not refusal(with_line(line))
 
 
+def test_an_include_of_an_own_source_passes_however_it_is_spelled() -> None:
+    for spelled in ("scale_shift_tiling.h", "../op_host/scale_shift_tiling.h"):
+        assert not refusal(with_line(f'#include "{spelled}"', HOST))
+    assert not refusal(with_line('#include "../op_host/scale_shift_tiling.h"'))
+    for spelled in ("../op_host/other.h", "../op_host/../scale_shift_tiling.h"):
+        assert spelled in refusal(with_line(f'#include "{spelled}"'))
+
+
 def test_a_spliced_line_keeps_its_number() -> None:
     found = guard(
         OPERATOR, with_line("/* a \\\nstill a comment */\nvoid f() { fo\\\nrk(); }").files

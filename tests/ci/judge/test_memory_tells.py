@@ -99,6 +99,7 @@ DISHONEST: dict[str, tuple[str, Edits, Outcome, str]] = {
 }
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("what", DISHONEST)
 def test_a_kernel_is_refused_that(what: str) -> None:
     name, edits, outcome, words = DISHONEST[what]
@@ -132,6 +133,7 @@ def test_common_style_passes(edits: Edits) -> None:
     assert trial.outcome is Outcome.OK, trial.refusal
 
 
+@pytest.mark.long
 def test_instructions_that_depend_on_others_of_their_pipe_are_no_dropped_flags() -> None:
     name = "norm/l2_normalize_rows"
     trial = tried(

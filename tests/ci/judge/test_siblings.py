@@ -66,6 +66,7 @@ def test_what_slows_a_sibling_is_not_built_on(tmp_path: Path) -> None:
     assert unfit.refusal and unfit.refusal.gate == "near_siblings"
 
 
+@pytest.mark.long
 def test_the_siblings_that_take_longest_are_asked_early(tmp_path: Path) -> None:
     lengths = {"twice": 4096, "eightfold": 4096, "thrice": 1 << 20}
     siblings = judge(write_family(tmp_path, lengths)).standard.siblings

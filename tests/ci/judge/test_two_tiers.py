@@ -100,6 +100,7 @@ class _Noting(PooledEvaluator):
         super().begin(candidate)
 
 
+@pytest.mark.long
 def test_what_is_begun_ahead_is_screened_first() -> None:
     racing, slower = Candidate(files=RACING), Candidate(files=SLOWER)
     with workers("local:2") as pool:

@@ -103,6 +103,7 @@ def test_what_a_number_of_the_tiling_was_worth_comes_first_in_the_next_run(tmp_p
     assert (again.retrieved[0].id, again.retrieved[0].won) == (won.id, True)
 
 
+@pytest.mark.long
 def test_a_run_told_not_to_learn_leaves_the_bank_as_it_was(
     operator: Operator, tmp_path: Path
 ) -> None:

@@ -197,6 +197,7 @@ def test_the_second_fast_gelu_is_a_parabola_between_its_ends(
     kernels.agree(calls, {"x": x}, dtype, **close(dtype))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("dtype", [np.float32, np.uint8])
 @pytest.mark.parametrize(("rows", "columns"), [(3, 40), (7, 200), (1, 5)])
 def test_zeros_and_ones_are_reduced_by_logic(
@@ -235,6 +236,7 @@ def test_the_sum_of_exclusive_ors_saturates(kernels: AscendCHarness) -> None:
         kernels.agree({call: like}, inputs, np.int16, more)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int32, np.int16])
 @pytest.mark.parametrize(("width", "left", "right"), [(15, 0, 1), (13, 2, 1), (9, 0, 3), (3, 1, 0)])
 def test_rows_get_columns_on_both_sides(

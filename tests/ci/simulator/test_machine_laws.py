@@ -177,6 +177,7 @@ def test_few_readers_of_one_place_cost_each_other_something(device: Device, time
     assert six - launch_us(device, 6) > 1.1 * (alone - launch_us(device, 1))
 
 
+@pytest.mark.long
 @pytest.mark.few(1)
 def test_a_dirty_cache_never_makes_a_kernel_cheaper(device: Device, times: Timed) -> None:
     for row in kernels(device, CORES[device.name][-2:]):

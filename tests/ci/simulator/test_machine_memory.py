@@ -189,6 +189,7 @@ ATOMIC = """
 """
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("dtype", "suffix"),
     [(np.float32, "f32"), (np.float16, "f16"), (np.int32, "s32"), (np.int16, "s16"),
@@ -287,6 +288,7 @@ def copying(how: str, start: int = 0, wait: str = "pipe_barrier(PIPE_ALL);") -> 
     return COPY.replace("WAIT", wait).replace("DO", how).replace("START", str(start))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("how", COPIES.values(), ids=COPIES)
 def test_what_copies_bytes_is_ordered_like_a_store(harness: MachineHarness, how: str) -> None:
     assert harness.run(copying(how), [X], [X]).outcome == "ok"

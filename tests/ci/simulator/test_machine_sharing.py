@@ -109,6 +109,7 @@ def loads_begun_during_stores(done: Launch) -> int:
     return sum(any(start <= load < end - 1 for start, end in stores) for load in begun)
 
 
+@pytest.mark.long
 def test_loads_queue_behind_stores_of_their_core_at_a_busy_memory_only(
     harness: MachineHarness,
 ) -> None:
@@ -177,6 +178,7 @@ def test_the_start_grows_with_the_ai_cores_that_fetch_the_code(harness: MachineH
     assert start(10, (1, 2), cube="") == pytest.approx(2000)  # the code of both kinds of cores
 
 
+@pytest.mark.long
 def test_a_short_burst_past_l2_keeps_its_port_longer(harness: MachineHarness) -> None:
     def read(length: int, hint: str) -> float:
         lengths = f"{length} / 32, {2048 - length} / 32"

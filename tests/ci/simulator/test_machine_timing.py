@@ -133,6 +133,7 @@ def test_data_past_the_cache_is_bound_by_the_memory(harness: MachineHarness) -> 
     assert streamed.cycles > 2 * cached.cycles
 
 
+@pytest.mark.long
 def test_sources_past_the_cache_leave_it_to_the_results(harness: MachineHarness) -> None:
     body = """
     for (int i = 0; i < 32; i++) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from tests.ci.simulator.machine_harness import Launch, MachineHarness
 
@@ -48,6 +49,7 @@ def run(harness: MachineHarness, tiling: str, cores_m: int = 1, cores_n: int = 1
     return done
 
 
+@pytest.mark.long
 def test_each_step_of_the_tiling_is_faster_as_published(harness: MachineHarness) -> None:
     small = run(harness, "product.base_m = product.base_n = 64;").cycles
     large = run(harness, BASE).cycles

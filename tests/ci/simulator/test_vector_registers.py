@@ -69,6 +69,7 @@ def test_counter_mode_is_a_bit_of_the_control_register(unit: VectorUnit) -> None
     assert unit.run("control", State(noise())).ub[:4].tolist() == [1, 0, 1, 0]
 
 
+@pytest.mark.long
 def test_an_instruction_without_a_price_is_an_error_that_names_it() -> None:
     constants = dict(load_device("910B4").constants)
     del constants["vector.set_cmpmask.latency"]

@@ -89,6 +89,7 @@ def test_a_tiling_registered_for_the_device_s_own_processor_is_its_operator_s(
     assert "op_host/sunk.cpp" in load_operator(root / "scale_shift_grad").host_sources
 
 
+@pytest.mark.long
 def test_each_of_a_pair_is_judged_on_its_own_workload(tmp_path: Path) -> None:
     root = pair(tmp_path)
     for one in find_operators(tmp_path):
@@ -109,6 +110,7 @@ def test_a_fault_of_one_of_a_pair_is_not_the_others(tmp_path: Path) -> None:
     assert trial.outcome is Outcome.OK, trial.refusal
 
 
+@pytest.mark.long
 def test_a_header_of_both_is_judged_on_both(tmp_path: Path) -> None:
     root = pair(tmp_path, header=True)
     one = load_operator(root)

@@ -63,6 +63,7 @@ def test_the_shipped_tuples_are_verified_experience_of_several_motifs(tmp_path: 
     assert all(t.retired_because for t in shipped if t.status == "retired")
 
 
+@pytest.mark.long
 def test_a_bank_whose_making_was_killed_is_made_anew_and_whole(tmp_path: Path) -> None:
     file = tmp_path / "bank.duckdb"
     code = "import sys, pathlib; from experience.bank.exchange import open_default_bank as o; "

@@ -124,6 +124,7 @@ def test_a_lesson_that_is_not_true_is_retired_and_never_deleted(
     assert f"`{kept.id}`" in markdown(done)
 
 
+@pytest.mark.long
 def test_an_operator_that_changed_is_rewound_once(bank: Bank, operator: Operator) -> None:
     assert list(run(bank, operator).rewound) == [operator.name]
     assert run(bank, operator).rewound == {}
@@ -153,6 +154,7 @@ def test_of_near_duplicates_the_one_with_the_greatest_effect_stays(
     assert bank.get(twin.id).retired_because == f"near-duplicate of {one.id}"
 
 
+@pytest.mark.long
 @pytest.mark.few(1)
 @pytest.mark.parametrize("at", [2, 4, 6])
 def test_a_refresh_that_is_killed_loses_nothing_and_the_next_one_ends(

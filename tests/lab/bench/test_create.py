@@ -92,6 +92,7 @@ def test_a_golden_of_an_operator_is_held_against_it(tmp_path: Path) -> None:
     assert "- nobody_has_me:" in text
 
 
+@pytest.mark.long
 def test_goldens_need_a_repository_to_be_held_against(tmp_path: Path) -> None:
     golden = SAMPLE / "src" / "math" / "affine_clamp" / "golden.py"
     with pytest.raises(InputError, match="--repository"):

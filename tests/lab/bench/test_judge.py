@@ -64,6 +64,7 @@ def test_a_candidate_that_was_tried_without_an_edit_too_is_ruled_as_a_whole() ->
     assert [(r.truth, r.verdict) for r in found.rulings] == [("wrong", "refused")]
 
 
+@pytest.mark.long
 def test_a_witness_tells_how_a_wrong_candidate_that_passes_is_wrong() -> None:
     entries = judge.chosen(judge.read_corpus(REVIEW), JudgeBenchSettings(only="a06,h02"))
     operator = judge.Operators(None).find(entries[0])

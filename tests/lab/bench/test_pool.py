@@ -8,6 +8,7 @@ from lab.bench.pool import measure
 from lab.model.pool import PoolBenchSettings
 
 
+@pytest.mark.long
 def test_every_number_of_workers_makes_all_evaluations() -> None:
     said: list[str] = []
     settings = PoolBenchSettings(workers="1,2", evaluations=4, seconds=0.05)

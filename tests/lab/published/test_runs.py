@@ -38,6 +38,7 @@ def test_a_published_pair_comes_out_in_order_and_its_results_are_right() -> None
     assert abs(found.pairs[0].error) < 0.15
 
 
+@pytest.mark.long
 def test_small_kernels_of_a_model_take_what_a_warm_launch_takes_and_not_a_cold_one() -> None:
     """On 4, 23, 47 and 48 cores, none of which the warm constants were fitted to."""
     names = ("mul_4096", "mul_23232", "relu_131072", "tensormove_307200", "relu_1384448")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from click.testing import CliRunner
 
 from ci.host.door.own import own_headers
@@ -19,6 +20,7 @@ def test_our_door_takes_the_documented_forms_and_refuses_others() -> None:
     assert answers.keys() == set(probes())
 
 
+@pytest.mark.long
 def test_a_tree_that_takes_fewer_forms_differs() -> None:
     said = CliRunner().invoke(main, ["--asc-headers", str(HEADER_TREE)]).output
     assert "only ours: DataCopy(LocalTensor<half>&, LocalTensor<half>&, int)" in said

@@ -63,6 +63,7 @@ def test_a_header_that_operators_share_means_each_of_them(checkout: Path) -> Non
     assert operators_of([shared]) == (checkout / "src/math/affine_clamp",)
 
 
+@pytest.mark.long
 def test_a_fault_of_a_changed_operator_ends_with_1_and_has_its_line_in_sarif(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

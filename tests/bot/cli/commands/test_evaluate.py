@@ -99,6 +99,7 @@ def test_a_patch_is_weighed_over_the_machine_s_uncertainty(
     assert re.search(r"least of a single member: with .+ it is \d\.\d+×", said)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "operator",
     [

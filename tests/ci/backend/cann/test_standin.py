@@ -76,6 +76,7 @@ def test_an_operator_is_built_run_and_profiled(way: tuple[Backend, Operator]) ->
     assert run.pipes.block_dim == 4
 
 
+@pytest.mark.long
 def test_a_profile_keeps_the_devices_own_tables(
     way: tuple[Backend, Operator], tmp_path: Path
 ) -> None:

@@ -532,6 +532,7 @@ def test_where_a_fault_is_mended_nothing_is_found(tmp_path: Path, name: str) -> 
     assert not report.fails, report.findings
 
 
+@pytest.mark.long
 def test_scalar_stores_of_two_cores_within_a_cache_line_are_a_finding(tmp_path: Path) -> None:
     wrong = write_operator(
         tmp_path / "wrong",
@@ -544,6 +545,7 @@ def test_scalar_stores_of_two_cores_within_a_cache_line_are_a_finding(tmp_path: 
     assert one.place.line == line_of(wrong, "y.SetValue")
 
 
+@pytest.mark.long
 def test_a_scalar_store_next_to_another_cores_copy_within_a_cache_line_is_a_finding(
     tmp_path: Path,
 ) -> None:
@@ -629,6 +631,7 @@ def test_a_value_that_is_used_only_behind_is_a_race(tmp_path: Path) -> None:
     assert race.other.line == line_of(late, "float one")
 
 
+@pytest.mark.long
 def test_a_number_that_does_not_fit_its_field_is_named(tmp_path: Path) -> None:
     body = f"""
         pipe.InitBuffer(first, 2 * 264 * 32);
@@ -653,6 +656,7 @@ def test_a_number_that_does_not_fit_its_field_is_named(tmp_path: Path) -> None:
     assert not checked(narrow).fails
 
 
+@pytest.mark.long
 def test_a_field_that_nobody_reads_harms_nothing(tmp_path: Path) -> None:
     body = f"""{LOAD}
         DataCopyParams unused;
@@ -662,6 +666,7 @@ def test_a_field_that_nobody_reads_harms_nothing(tmp_path: Path) -> None:
     assert not checked(write_operator(tmp_path / "unused", body, golden="x * np.float32(2)")).fails
 
 
+@pytest.mark.long
 def test_an_offset_of_32_bits_in_a_tensor_of_more_elements_is_named(tmp_path: Path) -> None:
     body = f"""
         uint32_t rows = 5;
@@ -691,6 +696,7 @@ def test_an_offset_of_32_bits_in_a_tensor_of_more_elements_is_named(tmp_path: Pa
     assert not checked(right).fails
 
 
+@pytest.mark.long
 def test_functions_of_the_api_are_passed_as_the_documentation_declares_them(tmp_path: Path) -> None:
     members = """
     template <void (*F)(const LocalTensor<float>&, const LocalTensor<float>&, const int32_t&)>
@@ -704,6 +710,7 @@ def test_functions_of_the_api_are_passed_as_the_documentation_declares_them(tmp_
     assert not checked(folder).fails
 
 
+@pytest.mark.long
 def test_a_cast_that_cuts_a_number_is_named_where_the_result_is_wrong(tmp_path: Path) -> None:
     body = f"""{LOAD}
         uint8_t times = static_cast<uint8_t>(n / 64);
@@ -718,6 +725,7 @@ def test_a_cast_that_cuts_a_number_is_named_where_the_result_is_wrong(tmp_path: 
     assert not checked(narrow).findings
 
 
+@pytest.mark.long
 def test_a_local_that_only_one_branch_sets_is_named(tmp_path: Path) -> None:
     body = f"""{LOAD}
         float weights[4];
@@ -732,6 +740,7 @@ def test_a_local_that_only_one_branch_sets_is_named(tmp_path: Path) -> None:
     assert found(checked(folder), "unset")
 
 
+@pytest.mark.long
 def test_a_wrong_sum_in_half_precision_names_the_addition(tmp_path: Path) -> None:
     body = f"""
         pipe.InitBuffer(first, n * sizeof(TYPE));
@@ -762,6 +771,7 @@ def test_a_wrong_sum_in_half_precision_names_the_addition(tmp_path: Path) -> Non
     assert one.place.source in wrong.advice
 
 
+@pytest.mark.long
 def test_what_is_built_once_on_a_machine_is_built_before_the_checks_time_begins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -794,6 +804,7 @@ def test_varied_cases_show_what_the_own_case_does_not(tmp_path: Path) -> None:
     assert all(one.varied for one in report.findings if one.fails)
 
 
+@pytest.mark.long
 def test_a_tail_that_no_length_of_the_tiles_steps_has_is_found(tmp_path: Path) -> None:
     body = f"""
         pipe.InitBuffer(first, 1024);
@@ -812,6 +823,7 @@ def test_a_tail_that_no_length_of_the_tiles_steps_has_is_found(tmp_path: Path) -
     assert "own with 1025" in left.place.case and "unwritten" in left.text
 
 
+@pytest.mark.long
 def test_blocks_that_wait_for_all_others_must_start_together_and_fit_the_cores(
     tmp_path: Path,
 ) -> None:
@@ -833,6 +845,7 @@ def test_blocks_that_wait_for_all_others_must_start_together_and_fit_the_cores(
     assert not checked(write_operator(tmp_path / "right", body, golden=golden, blocks=2)).fails
 
 
+@pytest.mark.long
 def test_a_varied_case_without_golden_function_has_the_outputs_that_inference_gives(
     tmp_path: Path,
 ) -> None:

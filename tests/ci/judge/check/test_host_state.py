@@ -28,6 +28,7 @@ def test_a_signal_in_the_host_side_names_its_line(tmp_path: Path) -> None:
     assert "SIGFPE" in crash.text
 
 
+@pytest.mark.long
 def test_an_attribute_list_that_is_read_behind_its_end_names_the_line(tmp_path: Path) -> None:
     folder = changed(
         tmp_path / "list",
@@ -47,6 +48,7 @@ def test_an_attribute_list_that_is_read_behind_its_end_names_the_line(tmp_path: 
     assert checked(folder).findings == ()
 
 
+@pytest.mark.long
 def test_a_variable_of_the_host_side_that_nothing_sets_names_its_field(tmp_path: Path) -> None:
     folder = changed(
         tmp_path / "local",
@@ -60,6 +62,7 @@ def test_a_variable_of_the_host_side_that_nothing_sets_names_its_field(tmp_path:
     assert "leaves total to memory" in one.text
 
 
+@pytest.mark.long
 def test_tiling_data_shorter_than_the_kernels_structure_are_named(tmp_path: Path) -> None:
     size = "tiling.GetDataSize()"
     folder = changed(tmp_path / "short", "op_host/small.cpp", size, "sizeof(uint16_t)")
@@ -68,6 +71,7 @@ def test_tiling_data_shorter_than_the_kernels_structure_are_named(tmp_path: Path
     assert one.fails
 
 
+@pytest.mark.long
 def test_inference_that_contradicts_and_shapes_that_end_the_host_side_are_named(
     tmp_path: Path,
 ) -> None:
@@ -99,6 +103,7 @@ def test_inference_that_contradicts_and_shapes_that_end_the_host_side_are_named(
     assert found(checked(folder), "inference") == []  # nothing says that y has no more elements
 
 
+@pytest.mark.long
 def test_a_tiling_that_remembers_calls_is_named(tmp_path: Path) -> None:
     folder = changed(
         tmp_path / "static",
@@ -110,6 +115,7 @@ def test_a_tiling_that_remembers_calls_is_named(tmp_path: Path) -> None:
     assert one.place.case == "own"
 
 
+@pytest.mark.long
 def test_a_plain_structure_that_the_first_call_decides_is_named(tmp_path: Path) -> None:
     """The next calls find its static variable: what nothing sets differs less than they do."""
     size = "context->GetInputShape(0)->GetStorageShape().GetShapeSize()"
@@ -131,6 +137,7 @@ def test_a_plain_structure_that_the_first_call_decides_is_named(tmp_path: Path) 
     assert found(checked(folder), "host_state")
 
 
+@pytest.mark.long
 def test_lists_of_a_definition_that_are_not_as_long_as_others_are_named(tmp_path: Path) -> None:
     folder = changed(
         tmp_path / "lists",
@@ -143,6 +150,7 @@ def test_lists_of_a_definition_that_are_not_as_long_as_others_are_named(tmp_path
     assert "2 dtypes and 1 formats" in one.text
 
 
+@pytest.mark.long
 def test_a_number_too_large_for_its_tiling_field_names_both_and_the_line(tmp_path: Path) -> None:
     folder = changed(
         tmp_path / "short", "op_host/small_tiling.h", "uint32_t, total", "uint8_t, total"
@@ -154,6 +162,8 @@ def test_a_number_too_large_for_its_tiling_field_names_both_and_the_line(tmp_pat
     assert "total" in one.text
 
 
+@pytest.mark.few(1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("before", "name"),
     [

@@ -34,6 +34,7 @@ def indexed(folder: Path, place: str) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_rows_that_meet_for_some_indices_alone_are_a_note(tmp_path: Path) -> None:
     report = checked(indexed(tmp_path, "a.GetValue(GetBlockIdx() * 7)"))
     (race,) = found(report, "race")
@@ -41,6 +42,7 @@ def test_rows_that_meet_for_some_indices_alone_are_a_note(tmp_path: Path) -> Non
     assert "Other integers" in race.advice
 
 
+@pytest.mark.long
 def test_rows_that_meet_whatever_the_indices_are_stay_an_error(tmp_path: Path) -> None:
     (race,) = found(checked(indexed(tmp_path, "0 * a.GetValue(1)")), "race")
     assert race.severity is Severity.ERROR
@@ -64,6 +66,7 @@ def test_inputs_without_drawn_integers_have_no_other_values() -> None:
     assert not list(other_values(WorkloadCase(name="own", inputs=(floats, given))))
 
 
+@pytest.mark.long
 def test_errors_of_memory_are_notes_where_nothing_says_how_long_the_outputs_are(
     tmp_path: Path,
 ) -> None:

@@ -24,6 +24,7 @@ class TestCompilersGate(GateContract):
         return evaluator.subject(UNSET)
 
 
+@pytest.mark.long
 def test_a_conversion_that_the_language_leaves_open_is_found_out(evaluator: Evaluator) -> None:
     below = "float below = -float(coreLength_); uint32_t turned = uint32_t(below);"
     use = f"{below} if (turned == 5) {{ coreLength_ = 0; }}"

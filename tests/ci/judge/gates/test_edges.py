@@ -30,6 +30,7 @@ def test_what_is_right_only_on_finite_numbers_is_refused(evaluator: Evaluator) -
     assert failure.refusal.place.case == "fp32_16x4096 with infinite"
 
 
+@pytest.mark.long
 def test_all_candidates_are_held_to_the_same_cases(
     evaluator: Evaluator, unmodified: Subject
 ) -> None:
@@ -44,6 +45,7 @@ def test_all_candidates_are_held_to_the_same_cases(
     assert own.untaken == other.untaken
 
 
+@pytest.mark.long
 def test_numbers_that_no_case_can_have_crowd_out_nothing(evaluator: Evaluator) -> None:
     numbers = ", ".join(str((1 << 30) + n) for n in range(12))
     crowded = evaluator.subject(changed(ADD, f"{ADD} constexpr int64_t sizes[] = {{{numbers}}};"))

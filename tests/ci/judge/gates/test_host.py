@@ -47,6 +47,7 @@ class TestHostGate(GateContract):
         )
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
@@ -107,6 +108,7 @@ def test_another_tiling_of_the_same_requests_passes(leaky: Evaluator, old: str, 
     assert HostGate().check(edited(leaky, old, new)) is None
 
 
+@pytest.mark.long
 def test_a_tiling_that_asked_for_no_possible_launch_may_be_put_right(tmp_path: Path) -> None:
     copy = tmp_path / LEAKY.root.name
     shutil.copytree(LEAKY.root, copy)

@@ -56,6 +56,7 @@ def test_another_kind_or_another_buffer_is_new(other: MachineWarning) -> None:
     assert new_warning([warning(), other], [warning()]) == other
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("any_order", [False, True])
 def test_atomic_sums_of_floats_pass_only_where_the_workload_allows_them(any_order: bool) -> None:
     (entry,) = [one for one in read_corpus(None) if one.attack.id == "h16"]

@@ -78,6 +78,7 @@ def test_an_unknown_transform_is_named() -> None:
         find_matches(Form(transform="turbo"), parse("int a;"))
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("motif", OF_ONE_HALF.values(), ids=OF_ONE_HALF.keys())
 def test_what_a_motif_makes_of_real_kernels_still_parses(motif: Motif) -> None:
     for path in KERNELS:
