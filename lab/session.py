@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ci.model.settings import ProposerOptions
-from ci.session import find_proposer, operators_at
-from ci.session.bank import open_bank
+from ci.session.open_bank import open_bank
+from ci.session.operators import operators_at
+from ci.session.proposers import find_proposer
 from lab.model.ablation import Ablation, AblationSettings, Cell
 from lab.model.calibration import Calibration
 from lab.model.create import CreateBench, CreateBenchSettings, CreateRow

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ascendopt.api.shown import data_frame, html_table
-from ci.session.bank import default_bank, open_bank
+from ci.session.open_bank import default_bank, open_bank
 
 if TYPE_CHECKING:
     import pandas

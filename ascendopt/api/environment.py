@@ -16,7 +16,8 @@ from ci.model.errors import InputError, TrialFailure
 from ci.model.objective import gains
 from ci.model.settings import PoolOptions, ProposerOptions, UncertaintyOptions
 from ci.model.trial import Candidate, Outcome, Refusal, Trial
-from ci.session import find_proposer, open_session
+from ci.session.proposers import find_proposer
+from ci.session.session import open_session
 
 Observation: TypeAlias = dict[str, Any]
 """`sources`: texts by path. `profile`: `score_us`, `busy` (share of each pipe), `bottleneck`,

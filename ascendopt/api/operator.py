@@ -22,7 +22,8 @@ from ci.model.settings import (
     UncertaintyOptions,
 )
 from ci.model.trial import Candidate
-from ci.session import Session, open_session, strategy_options
+from ci.session.proposers import strategy_options
+from ci.session.session import Session, open_session
 
 Conditions: TypeAlias = Literal["cold", "warm", "both"]
 Patch: TypeAlias = str | os.PathLike[str] | Mapping[str, str]

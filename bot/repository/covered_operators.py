@@ -10,7 +10,7 @@ from ci.model.errors import InputError
 from ci.model.operator import Operator
 from ci.model.regular_file import file_bytes
 from ci.model.settings import EvaluationSetup
-from ci.session import workload_below
+from ci.session.operators import workload_below
 
 
 def covered(

@@ -9,8 +9,8 @@ from bot.server.run_job import left_file, refuse_open_files
 from bot.server.two_versions import lay_versions
 from ci.model.checked_change import CheckedChange
 from ci.model.finding import CheckSettings
-from ci.session import open_session
 from ci.session.check_change import check_both
+from ci.session.session import open_session
 
 SETTINGS = CheckSettings(varied=16, seconds=120.0)
 """How far each version is checked: a reviewer waits for it."""

@@ -27,8 +27,9 @@ from ci.model.regular_file import file_bytes
 from ci.model.result import Result
 from ci.model.settings import EvaluationSetup, OptimizeSettings, ProposerOptions
 from ci.model.trial import Candidate
-from ci.session import facts, open_session
+from ci.session import facts
 from ci.session.derive import derived_for
+from ci.session.session import open_session
 
 JOB_FILE: Final = "job.json"
 CHECKOUT: Final = "checkout"

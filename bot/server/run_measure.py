@@ -8,8 +8,8 @@ from bot.repository.job import DERIVED, Job
 from bot.server.run_job import BASE, left_file, refuse_open_files
 from bot.server.two_versions import lay_versions
 from ci.model.measured_change import MeasuredChange
-from ci.session import open_session
 from ci.session.compare import compare
+from ci.session.session import open_session
 
 
 def run_measure(job: Job, git_folder: Path, out: Path, *, allow_unsandboxed: bool = False) -> str:

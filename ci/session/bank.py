@@ -1,8 +1,7 @@
-"""The experience bank as commands use it: opened, learnt from runs, refreshed, drawn as a map."""
+"""The experience bank as commands use it: learnt from runs, refreshed, drawn as a map."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,61 +11,12 @@ from ci.model.experience import Landscape, RefreshSettings
 from ci.model.operator import Operator
 from ci.model.regular_file import file_bytes
 from ci.model.settings import EvaluationSetup, ProposerOptions
-from ci.session import Session, find_proposer, open_session
+from ci.session.open_bank import begin_beside, open_bank
+from ci.session.proposers import find_proposer
+from ci.session.session import open_session
 
 if TYPE_CHECKING:
-    from ci.model.budget import ModelLimits
-    from ci.proposer.base import Proposer
-    from experience.bank.bank import Bank
     from experience.jobs.refresh import Refreshed
-
-
-def default_bank() -> Path:
-    """The user's own bank: $XDG_DATA_HOME/ascendopt/bank.duckdb."""
-    home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(home) / "ascendopt" / "bank.duckdb"
-
-
-def open_bank(path: Path | None, *, must_exist: bool = False) -> Bank:
-    """The bank at `path`, or the user's own; begun with the shipped tuples when there is none.
-
-    Raises `InputError` when it cannot be opened, or when one that was named `must_exist`.
-    """
-    from experience.bank.bank import Bank
-    from experience.bank.exchange import open_default_bank
-
-    if must_exist and path is not None:
-        return Bank(path, must_exist=True)
-    chosen = path or default_bank()
-    try:
-        return open_default_bank(chosen)
-    except OSError as problem:
-        raise InputError(f"The bank {chosen} cannot be opened: {problem.strerror}.") from problem
-
-
-def begin_beside(
-    proposer: Proposer,
-    bank: Bank,
-    limits: ModelLimits,
-    *,
-    session: Session | None = None,
-    upcoming: Callable[[], int] = lambda: 0,
-) -> None:
-    """Begin work that has no run of its own: model calls are kept in BANK.calls.sqlite.
-
-    `session` is the operator that it is about, when it is about one.
-    """
-    from ci.proposer.base import RunContext
-
-    proposer.models.begin(
-        RunContext(
-            calls=bank.path.with_suffix(".calls.sqlite"),
-            budget=limits.grant(),
-            upcoming=upcoming,
-            workload=session.workload if session else None,
-            device=session.evaluator.fingerprint().device if session else "",
-        )
-    )
 
 
 def learn(bank: Path | None, result: Path, operator: Path, origin: str) -> tuple[int, int]:

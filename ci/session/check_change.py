@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from ci.model.finding import CheckReport, CheckSettings, Finding
-    from ci.session import Session
+    from ci.session.session import Session
 
 Key: TypeAlias = tuple[str, ...]
 

@@ -9,7 +9,7 @@ from ci.model.trial import Candidate, MachineWarning, Trial
 
 if TYPE_CHECKING:
     from ci.model.trial import CaseMeasurement
-    from ci.session import Session
+    from ci.session.session import Session
 
 
 def compare(

@@ -39,7 +39,7 @@ def judged(folder: Path, device: str) -> Judged:
     from ci.model.errors import InputError
     from ci.model.settings import EvaluationSetup
     from ci.model.trial import Candidate
-    from ci.session import open_session
+    from ci.session.session import open_session
     from rules.tolerances import default_tolerances
 
     session = open_session(folder, EvaluationSetup(device=device))

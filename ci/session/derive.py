@@ -45,7 +45,7 @@ def derive_workloads(
     """
     from ci.backend.sim import SimulatorBackend
     from ci.host.door import open_door
-    from ci.session import operators_at
+    from ci.session.operators import operators_at
 
     operators = operators_at(paths)
     kept = _rows_of(settings.out)

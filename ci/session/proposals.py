@@ -9,7 +9,7 @@ from ci.model.trial import Outcome
 
 if TYPE_CHECKING:
     from ci.model.trial import Candidate, Trial
-    from ci.session import Session
+    from ci.session.session import Session
 
 STAGES: Final = ("kernel", "tiling", "joint")
 

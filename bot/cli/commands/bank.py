@@ -16,8 +16,8 @@ from ci.model.experience import RewindSettings, RewindStep
 from ci.model.frozen import Frozen
 from ci.model.settings import EvaluationSetup, ProposerOptions
 from ci.model.trial import Outcome
-from ci.session import open_session
-from ci.session.bank import default_bank, open_bank
+from ci.session.open_bank import default_bank, open_bank
+from ci.session.session import open_session
 
 
 class SearchOptions(Frozen):

@@ -17,10 +17,11 @@ from ci.model.experience import RefreshSettings
 from ci.model.folder import Folder
 from ci.model.frozen import Frozen
 from ci.model.settings import EvaluationSetup, PoolOptions, ProposerOptions
-from ci.session import operators_at
 from ci.session.bank import landscape as chart
-from ci.session.bank import learn, open_bank
+from ci.session.bank import learn
 from ci.session.bank import refresh as go_over
+from ci.session.open_bank import open_bank
+from ci.session.operators import operators_at
 
 
 class BankOptions(Frozen):

@@ -23,9 +23,10 @@ from ci.model.errors import InputError
 from ci.model.finding import CheckReport, CheckSettings
 from ci.model.frozen import Frozen
 from ci.model.settings import EvaluationSetup
-from ci.session import open_session, operators_at, workload_below
 from ci.session.derive import derived_for
+from ci.session.operators import operators_at, workload_below
 from ci.session.placing import folder_of, operators_in, places_in, source_texts
+from ci.session.session import open_session
 from rules.triggers import load_triggers
 
 

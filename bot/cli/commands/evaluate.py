@@ -18,7 +18,7 @@ from ci.model.operator import Operator
 from ci.model.settings import EvaluationSetup, UncertaintyOptions
 from ci.model.trial import Candidate, Outcome, Trial
 from ci.model.uncertainty import Uncertainty, uncertainty
-from ci.session import open_session
+from ci.session.session import open_session
 
 
 class PatchOptions(Frozen):

@@ -27,8 +27,9 @@ from ci.model.settings import (
     ProposerOptions,
     ScreenOptions,
 )
-from ci.session import open_session, strategy_options
 from ci.session.derive import derived_for, without_workload
+from ci.session.proposers import strategy_options
+from ci.session.session import open_session
 
 StrategyOptions = strategy_options()
 

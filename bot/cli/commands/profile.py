@@ -19,7 +19,7 @@ from ci.model.operator import Operator
 from ci.model.profile import Profile
 from ci.model.settings import EvaluationSetup, UncertaintyOptions
 from ci.model.trial import Outcome, PipeTime
-from ci.session import open_session
+from ci.session.session import open_session
 
 # Costly lines and waits that are shown; all of them are in the files.
 SHOWN = 3

@@ -12,7 +12,7 @@ from bot.cli.commands.evaluate import announce, echo_trial
 from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.cli.say import say
 from ci.model.settings import EvaluationSetup
-from ci.session import open_session
+from ci.session.session import open_session
 
 
 @options(EvaluationSetup, BankOptions)

@@ -44,7 +44,7 @@ def watch(settings: Path, as_json: bool, **given: Any) -> None:
     news costs next to nothing.
     """
     from bot.cli.logs import configure
-    from ci.session.bank import default_bank
+    from ci.session.open_bank import default_bank
 
     configure(as_json)
     chosen = build(WatchOptions, given)

@@ -7,7 +7,7 @@ import pytest
 from bot.repository.covered_operators import covered
 from ci.model.errors import InputError
 from ci.model.settings import EvaluationSetup
-from ci.session import operators_at
+from ci.session.operators import operators_at
 from tests.ci.family import write_family
 
 TWO = """

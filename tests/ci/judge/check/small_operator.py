@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ci.model.finding import CheckReport, CheckSettings, Finding
 from ci.model.settings import EvaluationSetup
-from ci.session import open_session
+from ci.session.session import open_session
 
 _HOST = """#include "small_tiling.h"
 #include "register/op_def_registry.h"

@@ -9,7 +9,7 @@ import pytest
 
 from ci.model.finding import CheckSettings
 from ci.model.settings import EvaluationSetup
-from ci.session import open_session
+from ci.session.session import open_session
 from ci.simulator.toolchain import Toolchain
 from tests.ci.judge.check.small_operator import (
     LOAD,
