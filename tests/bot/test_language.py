@@ -22,6 +22,7 @@ from bot.server.refused import Kind
 from ci.model.trial import Candidate, Outcome
 from ci.tiling.knob_words import NEUTRAL, WORDS
 from rules.constants import constant_words
+from rules.guards import source_rules
 from rules.load import load_motifs, load_taxonomy
 from tests.bot.make import result
 from tests.places import TOP
@@ -63,6 +64,40 @@ def reasons(folder: Path) -> Iterator[str]:
                     yield "".join(
                         p.value if isinstance(p, ast.Constant) else "{name}" for p in parts
                     )
+
+
+def sample(node: ast.AST) -> str:
+    """A literal text with `x1`, `x2` … for its values; '' for anything else."""
+    match node:
+        case ast.Constant(str(text)):
+            return text
+        case ast.JoinedStr(parts):
+            return "".join(
+                str(p.value) if isinstance(p, ast.Constant) else f"x{at}"
+                for at, p in enumerate(parts)
+            )
+    return ""
+
+
+def refusals() -> Iterator[str]:
+    """Every sentence by which a gate, the guard or a step refuses a candidate."""
+    judge, search = TOP / "ci" / "judge", TOP / "ci" / "search"
+    for file in (*(judge / "gates").glob("*.py"), judge / "guard.py", search / "steps.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            match node:
+                case ast.Call(func=ast.Attribute(attr="refuse"), args=[_, said, *_]):
+                    yield sample(said)
+                case ast.keyword(arg="sentence", value=said):
+                    yield sample(said)
+    for rule in source_rules():
+        yield f"The candidate {' '.join(rule.message.split()).replace('{name}', 'x1')}."
+
+
+def test_a_refusal_has_a_translation() -> None:
+    found = [one for one in refusals() if " " in one]
+    assert len(found) > 50
+    with language("zh"):
+        assert not [one for one in found if not re.search("[\u4e00-\u9fff]", local(one))]
 
 
 def test_no_message_is_missing() -> None:
