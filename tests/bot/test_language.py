@@ -94,7 +94,7 @@ def refusals() -> Iterator[str]:
 
 
 def test_a_refusal_has_a_translation() -> None:
-    found = [one for one in refusals() if " " in one]
+    found = [one for one in refusals() if one.count(" ") > 2]
     assert len(found) > 50
     with language("zh"):
         assert not [one for one in found if not re.search("[\u4e00-\u9fff]", local(one))]
