@@ -26,7 +26,7 @@ _DESCRIBED = re.compile(
 """A call that is given a dtype and how many lengths there are where, as descriptions are made."""
 _DTYPE = re.compile(r"\baclDataType\s+(\w+)\s*=\s*(?:aclDataType::)?(ACL_\w+)")
 _MEMBER = re.compile(r"\b\w+\.(\w+)\s*=\s*([^=;{}][^;{}]*);")
-_SHAPE = re.compile(r"\bvector<\s*int64_t\s*>\s+(\w+)\s*(?:=\s*)?\{([\w\s,*]*)\}")
+_SHAPE = re.compile(r"\bvector<\s*int64_t\s*>\s+(\w+)\s*(?:=\s*)?\{([\w\s,*+/()-]*)\}")
 _OF_SHAPE = re.compile(r"shape\d*$", re.IGNORECASE)
 _SCALAR = re.compile(
     r"\b(?:u?int\d*(?:_t)?|float|double|bool|char\s*\*)\s+(\w+)\s*(?:=\s*|\{)([^;{}]+?)\}?\s*;"

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import ast
+import operator
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import prod
 
 _DEEPEST = 4
 """Names that stand for names."""
+
+_LONGEST = 1 << 40
+"""The largest length that is believed."""
+
+_SUFFIX = re.compile(r"(?<=\d)[uUlL]+\b")
+_OPERATIONS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.floordiv,
+    ast.Mod: operator.mod,
+}
 
 
 @dataclass(frozen=True)
@@ -38,25 +53,31 @@ class Example:
 
 
 def length(text: str, values: dict[str, str], deep: int = 0) -> int | None:
-    """What a sum of products of numbers and of names of such comes to, None where it is not one.
+    """What whole numbers, and names of such, come to in `text`; None where that is no length.
 
     `values` has texts by lowered names.
     """
-    total = 0
-    for term in text.split("+"):
-        factors: list[int | None] = []
-        for factor in (part.strip() for part in term.split("*")):
-            known = values.get(factor.lower())
-            if factor.rstrip("uUlL").isdecimal():
-                factors.append(int(factor.rstrip("uUlL")))
-            elif known is not None and deep < _DEEPEST:
-                factors.append(length(known, values, deep + 1))
-            else:
-                return None
-        if None in factors:
-            return None
-        total += prod(n for n in factors if n is not None)
-    return total
+    try:
+        found = _whole(ast.parse(_SUFFIX.sub("", text.strip()), mode="eval").body, values, deep)
+    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError):
+        return None
+    return found if found is not None and 0 <= found <= _LONGEST else None
+
+
+def _whole(node: ast.expr, values: dict[str, str], deep: int) -> int | None:
+    """The value of an expression, None where it is more than arithmetic."""
+    match node:
+        case ast.Constant(value=int() as number):
+            return number
+        case ast.Name(id=name):
+            known = values.get(name.lower())
+            return length(known, values, deep + 1) if known and deep < _DEEPEST else None
+        case ast.BinOp(left=left, op=operation, right=right):
+            first, second = _whole(left, values, deep), _whole(right, values, deep)
+            does = _OPERATIONS.get(type(operation))
+            if first is not None and second is not None and does is not None:
+                return does(first, second)
+    return None
 
 
 def shape_of(text: str, values: dict[str, str]) -> tuple[int, ...] | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import prod
 
-from ci.derive.example_facts import Example, ToldTensor, shape_of
+from ci.derive.example_facts import Example, ToldTensor, length, shape_of
 from ci.model.dtypes import find_dtype
 from ci.source.cpp_text import closing, split_arguments
 
@@ -15,7 +15,7 @@ _COMMENTED = re.compile(r"^[ \t]*//[ \t]?", re.MULTILINE)
 _RAW = re.compile(r'R"(\w*)\(.*?\)\1"', re.DOTALL)
 _TEST = re.compile(r"^\s*TEST(?:_F|_P)?\s*\(", re.MULTILINE)
 _HELPER = re.compile(r"^(?:static\s+|inline\s+)*(?:void|bool|auto)\s+(\w+)\s*(?=\()", re.MULTILINE)
-_LENGTHS = r"[\w\s,*+]*"
+_LENGTHS = r"[\w\s,*+/()-]*"
 _STORAGE = re.compile(rf"\bStorageShape\s+(\w+)\s*(?:=\s*)?\{{\s*(?:\{{({_LENGTHS})\}}|(\w+)\s*,)")
 _LIST = re.compile(
     rf"\b(?:vector|initializer_list)<\s*int64_t\s*>\s+(\w+)\s*=?\s*\{{({_LENGTHS})\}}"
@@ -26,8 +26,13 @@ _DESCRIBED = re.compile(
     rf"\{{\s*\{{\s*\{{({_LENGTHS})\}}\s*,\s*\{{{_LENGTHS}\}}\s*\}}\s*,\s*(?:ge::)?(\w+)\s*,"
 )
 _ATTR = re.compile(
-    r'\{\s*"(\w+)"\s*,\s*[\w:]*AnyValue::CreateFrom<[^()]*>\(\s*\{?([^(){}]*)\}?\s*\)'
+    r'\{\s*"(\w+)"\s*,\s*[\w:]*AnyValue::CreateFrom<[^()]*>\(\s*\{?((?:[^(){}]|\([^(){}]*\))*)\}?\s*\)'
 )
+_NAMED = re.compile(
+    r"\b(?:(?:std::)?(?:string|vector<[\w\s:]+>)|float|double|bool|(?:const\s+)?char\s*\*)\s+(\w+)"
+    r'\s*=?\s*(?:\{([^{}]*)\}|\(?("[^"\n]*"|[\w.-]+)\)?)\s*;'
+)
+"""A variable of a list, of a text or of another number than _NUMBER has, and what it holds."""
 _NUMBER = re.compile(r"\b(?:u?int\d*(?:_t)?|size_t|(?:ge::)?DataType)\s+(\w+)\s*=\s*([^;{}]+?)\s*;")
 _PLAIN = re.compile(r"[\w.:+* -]+")
 _MOST_TESTS = 24
@@ -46,16 +51,33 @@ def read_tests(text: str, inputs: Sequence[str], outputs: Sequence[str] = ()) ->
     plain = _RAW.sub('""', _COMMENTED.sub("", text))
     starts = [found.start() for found in _TEST.finditer(plain)]
     head = plain[: starts[0]] if starts else ""
-    known = dict(_NUMBER.findall(re.sub(r"^[ \t]+.*$", "", head, flags=re.MULTILINE)))
+    known = _variables(re.sub(r"^[ \t]+.*$", "", head, flags=re.MULTILINE))
     found: dict[tuple[ToldTensor, ...], Example] = {}
     for start, end in pairwise([*starts, len(plain)]):
         body = _with_helpers(plain[start:end], head)
         tensors = _test_tensors(body, inputs, outputs, known)
         told = [t for t in tensors if prod(t.shape) <= MOST_ELEMENTS]
         if told and len(found) < _MOST_TESTS:
-            values = {name.lower(): value.strip() for name, value in _ATTR.findall(body)}
+            held = known | _variables(body)
+            values = {name.lower(): _given(value, held) for name, value in _ATTR.findall(body)}
             found.setdefault(tuple(told), Example(tuple(told), values, "test"))
     return list(found.values())
+
+
+def _variables(text: str) -> dict[str, str]:
+    """What variables hold, by their lowered names."""
+    named = [(name, held or plain) for name, held, plain in _NAMED.findall(text)]
+    return {name.lower(): value.strip() for name, value in [*named, *_NUMBER.findall(text)]}
+
+
+def _given(text: str, variables: dict[str, str]) -> str:
+    """The value that a test gives to an attribute: names and products of them are worked out."""
+    parts = []
+    for part in variables.get(text.strip().lower(), text).split(","):
+        plain = variables.get(part.strip().lower(), part).strip()
+        count = length(plain, variables)
+        parts.append(plain if count is None else str(count))
+    return ", ".join(parts)
 
 
 def _with_helpers(body: str, head: str) -> str:
@@ -82,7 +104,7 @@ def _test_tensors(
     body: str, inputs: Sequence[str], outputs: Sequence[str], known: dict[str, str]
 ) -> Iterator[ToldTensor]:
     sides = {"Input": inputs, "Output": outputs}
-    values = {name.lower(): value for name, value in (known | dict(_NUMBER.findall(body))).items()}
+    values = known | _variables(body)
     lists = {name: shape_of(inner, values) for name, inner in _LIST.findall(body)}
     shapes = {
         name: lists.get(other) if other else shape_of(inner, values)

@@ -27,6 +27,7 @@ _HOST_WORK = re.compile(
 )
 # A source that implements a tiling header: it need not name the context itself.
 _OWN_TILING = re.compile(r'#\s*include\s*"\w*tiling\w*\.h"')
+_LOOKS_UP = re.compile(r"\bdl(?:m?open|v?sym)\s*\(")
 _MIRRORED = {"inc": "src", "include": "src"}
 """Folders of headers, and where next to them what implements these lies."""
 _MOST = 240
@@ -134,7 +135,8 @@ def _opens_library(unit: Path, text: str, folders: tuple[Path, ...]) -> bool:
     built apart from it. Ours are linked with what stands for the toolkit."""
     around = (unit.parent, *folders)
     places = (path for name in layout.included(text) for path in files_named(name, around))
-    return "<dlfcn.h>" in text or any("<dlfcn.h>" in _text(path) for path in places)
+    texts = (text, *map(_text, places))
+    return any(_LOOKS_UP.search(one) for one in texts)
 
 
 def _implementing(header: Path, folders: tuple[Path, ...]) -> list[Path]:

@@ -91,3 +91,28 @@ TEST_F(A, b)
         ToldTensor("bias", (8,), ""),
         ToldTensor("y", (12, 48), "float16", is_output=True),
     )
+
+
+def test_an_attribute_that_a_test_gives_by_a_name_or_as_a_product_has_its_value() -> None:
+    text = """
+constexpr int64_t HEAD = 16;
+TEST_F(SplitTiling, named) {
+    std::vector<int64_t> parts = {2 * HEAD, HEAD, -1};
+    const std::string layout = "BSND";
+    float scale = -0.5f;
+    gert::TilingContextPara para("Split", {{{{8, 4 * HEAD}, {8, 4 * HEAD}}, ge::DT_FLOAT, FORMAT}},
+        {{"parts", Ops::AnyValue::CreateFrom<std::vector<int64_t>>(parts)},
+         {"layout", Ops::AnyValue::CreateFrom<std::string>(layout)},
+         {"scale", Ops::AnyValue::CreateFrom<float>(scale)},
+         {"heads", Ops::AnyValue::CreateFrom<int64_t>(2 * HEAD)},
+         {"sizes", Ops::AnyValue::CreateFrom<std::vector<int64_t>>({3 * 8, HEAD})}});
+}
+"""
+    (test,) = read_tests(text, ["x"])
+    assert test.values == {
+        "parts": "32, 16, -1",
+        "layout": '"BSND"',
+        "scale": "-0.5f",
+        "heads": "32",
+        "sizes": "24, 16",
+    }

@@ -338,6 +338,8 @@ def test_attentions_tilings_are_classes_with_setters_and_plain_data_alike(
     host = (
         """
     #include "alog_pub.h"
+    #include "dlog_pub.h"
+    #include "err_msg.h"
     #include "error_manager/error_manager.h"
     #include "register/op_impl_registry.h"
     #include "register/op_def_registry.h"
@@ -371,7 +373,15 @@ def test_attentions_tilings_are_classes_with_setters_and_plain_data_alike(
         cube.shareUbSize = 77;
         matmul_tiling::SysTilingTempBufSize sizes;
         MatmulGetTmpBufSizeV2(cube, sizes);
-        const bool right =
+        matmul_tiling::MatmulApiTiling narrow(platform);  // 256 x 256 of 4 bits fit L0B twice
+        narrow.SetAType(matmul_tiling::TPosition::GM, matmul_tiling::CubeFormat::ND,
+                        matmul_tiling::DataType::DT_INT4);
+        narrow.SetBType(matmul_tiling::TPosition::GM, matmul_tiling::CubeFormat::NZ,
+                        matmul_tiling::DataType::DT_INT4);
+        narrow.SetShape(128, 256, 512);
+        narrow.SetFixSplit(128, 256, 256);
+        optiling::TCubeTiling cut;
+        const bool right = narrow.GetTiling(cut) == 0 && cut.get_baseK() == 256 &&
             shared.soft.splitM == 8 && AscendC::IsBasicBlockInSoftMax(shared.soft) &&
             !AscendC::IsBasicBlockInSoftMax(tiling.soft) && shared.top.kAlignFourBytes == 8 &&
             shared.turn.param1 == 16 && shared.turn.param2 == 64 && one == 2 * 96 * 8 &&

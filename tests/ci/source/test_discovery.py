@@ -340,12 +340,16 @@ def test_what_a_neighbours_source_needs_is_built_too(tmp_path: Path) -> None:
 
 def test_what_looks_functions_up_in_a_library_of_the_toolkits_is_left_out(tmp_path: Path) -> None:
     root, common = in_a_repository_with_common_folders(tmp_path)
-    (common / "inc/loader.h").write_text("#include <dlfcn.h>\n")
+    loader = common / "inc/loader.h"
+    loader.write_text("#include <dlfcn.h>\ninline void* At() { return dlsym(library, name); }\n")
     (common / "inc/op_host/store.h").write_text("int Store();\n")
     text = '#include "op_host/store.h"\n#include "loader.h"\nint Store() { return 1; }\n'
-    (common / "src/op_host/store.cpp").write_text(text)
+    store = common / "src/op_host/store.cpp"
+    store.write_text(text)
     (root / "op_host" / "own_tiling.h").write_text('#include "store.h"\n')
     assert load_operator(root).shared_host_sources == ()
+    loader.write_text("#include <dlfcn.h>\n")  # and calls nothing of it
+    assert load_operator(root).shared_host_sources == (store,)
 
 
 @pytest.mark.parametrize("place", ["examples/first", "docs/zh/shown", "a/b/c/d/e/f/g/h/i"])

@@ -21,20 +21,22 @@ constexpr double kBlockCycles = 400;       // what a block of C costs beside
 
 int32_t up(int32_t value, int32_t to) { return (value + to - 1) / to * to; }
 
-int32_t bytes_of(DataType type) {
+int32_t bits_of(DataType type) {
     switch (type) {
+        case DataType::DT_INT4: return 4;
         case DataType::DT_INT8:
         case DataType::DT_UINT8:
-        case DataType::DT_BOOL:
-        case DataType::DT_INT4: return 1;
+        case DataType::DT_BOOL: return 8;
         case DataType::DT_FLOAT16:
         case DataType::DT_BF16:
         case DataType::DT_BFLOAT16:
         case DataType::DT_INT16:
-        case DataType::DT_UINT16: return 2;
-        default: return 4;
+        case DataType::DT_UINT16: return 16;
+        default: return 32;
     }
 }
+
+int64_t bytes_of(DataType type, int64_t elements) { return elements * bits_of(type) / 8; }
 }  // namespace
 
 MatmulApiTilingBase::MatmulApiTilingBase()
@@ -118,8 +120,8 @@ int32_t MatmulApiTilingBase::SetDoubleBuffer(bool a, bool b, bool c, bool, bool,
 
 // Tries all base blocks of whole fractals for a product of m, n, k on one core.
 bool MatmulApiTilingBase::choose_base(int32_t m, int32_t n, int32_t k) {
-    const int32_t bytes = std::max(bytes_of(a_.dataType), bytes_of(b_.dataType));
-    const int32_t c0 = std::max(32 / bytes, kFractal);
+    const int32_t bits = std::max(bits_of(a_.dataType), bits_of(b_.dataType));
+    const int32_t c0 = std::max(256 / bits, kFractal);
     const auto room = [](uint64_t size, const char* fact) {
         return int64_t(size > 0 ? size : host::current_platform().number(fact, 0));
     };
@@ -131,8 +133,8 @@ bool MatmulApiTilingBase::choose_base(int32_t m, int32_t n, int32_t k) {
         const int32_t limit = bound > 0 ? std::min(bound, kMaxBaseMN) : kMaxBaseMN;
         return std::min(up(size, kFractal), limit / kFractal * kFractal);
     };
-    // Turned 8-bit operands come in squares of 32.
-    const int32_t step = bytes == 1 ? 32 : kFractal;
+    // Turned operands of 8 bits come in squares of 32, those of 4 bits in squares of 64.
+    const int32_t step = bits <= 8 ? 256 / bits : kFractal;
     const int32_t first_m = fixed_base_m_ > 0 ? fixed_base_m_ : std::min(step, up(m, kFractal));
     const int32_t last_m = fixed_base_m_ > 0 ? fixed_base_m_ : most(m, max_base_m_);
     const int32_t first_n = fixed_base_n_ > 0 ? fixed_base_n_ : std::min(step, up(n, kFractal));
@@ -142,21 +144,21 @@ bool MatmulApiTilingBase::choose_base(int32_t m, int32_t n, int32_t k) {
     for (int32_t bm = first_m; bm <= std::max(first_m, last_m); bm += step) {
         for (int32_t bn = first_n; bn <= std::max(first_n, last_n); bn += step) {
             if (int64_t{up(bm, kFractal)} * up(bn, kFractal) * 4 > l0_c) continue;
-            if (ub > 0 && int64_t{bm} * bn * bytes_of(c_.dataType) > ub) continue;
+            if (ub > 0 && bytes_of(c_.dataType, int64_t{bm} * bn) > ub) continue;
             const int64_t deepest =
-                std::min(l0_a / up(bm, kFractal), l0_b / up(bn, kFractal)) / bytes;
+                std::min(l0_a / up(bm, kFractal), l0_b / up(bn, kFractal)) * 8 / bits;
             int32_t bk = static_cast<int32_t>(
-                std::min<int64_t>({deepest / c0 * c0, up(k, c0), kMaxBaseKBytes / bytes}));
+                std::min<int64_t>({deepest / c0 * c0, up(k, c0), kMaxBaseKBytes * 8 / bits}));
             if (max_base_k_ > 0) bk = std::min(bk, std::max(max_base_k_ / c0 * c0, c0));
             if (fixed_base_k_ > 0) bk = up(fixed_base_k_, c0) <= deepest ? fixed_base_k_ : 0;
             if (bk <= 0) continue;
             const double blocks = double((m + bm - 1) / bm) * ((n + bn - 1) / bn);
             const double depth = up(k, c0);
             const double work =
-                blocks * up(bm, kFractal) * up(bn, kFractal) * depth / kMultiplies * (bytes / 2.0);
-            const double traffic = blocks * (bm + bn) * depth * bytes / kLoadBytes;
+                blocks * up(bm, kFractal) * up(bn, kFractal) * depth / kMultiplies * (bits / 16.0);
+            const double traffic = blocks * (bm + bn) * depth * bits / 8 / kLoadBytes;
             // Shallow blocks load rows that are shorter than the memory likes.
-            const double shallow = bk * bytes < kRowBytes && bk < up(k, c0) ? 1.5 : 1.0;
+            const double shallow = bk * bits < kRowBytes * 8 && bk < up(k, c0) ? 1.5 : 1.0;
             const double cost = std::max(work, traffic * shallow) + 0.1 * std::min(work, traffic) +
                                 blocks * kBlockCycles;
             if (found && cost >= best) continue;
@@ -175,8 +177,8 @@ void MatmulApiTilingBase::choose_steps(int32_t k, optiling::TCubeTiling& tiling)
     const int64_t room =
         int64_t(buffers_.l1Size > 0 ? buffers_.l1Size : 512 * 1024) - (bias_ ? kTableBytes : 0);
     const int32_t k_blocks = (k + base_k_ - 1) / base_k_;
-    const int64_t bytes_a = int64_t{up(base_m_, kFractal)} * base_k_ * bytes_of(a_.dataType);
-    const int64_t bytes_b = int64_t{up(base_n_, kFractal)} * base_k_ * bytes_of(b_.dataType);
+    const int64_t bytes_a = bytes_of(a_.dataType, int64_t{up(base_m_, kFractal)} * base_k_);
+    const int64_t bytes_b = bytes_of(b_.dataType, int64_t{up(base_n_, kFractal)} * base_k_);
     int32_t steps_a = std::min(kMaxSteps, k_blocks);
     int32_t steps_b = std::min(kMaxSteps, k_blocks);
     const auto taken = [&] { return 2 * (steps_a * bytes_a + steps_b * bytes_b); };
