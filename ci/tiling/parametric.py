@@ -9,16 +9,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
-from math import isqrt
 
 import optuna
 from optuna.distributions import BaseDistribution, IntDistribution
 
-from ci.judge.roofline import floor_at, launched_on, touched_bytes
 from ci.model.objective import worth
 from ci.model.trial import Outcome, Trial
 from ci.tiling.core_counts import core_counts
 from ci.tiling.core_knobs import NO_CAP
+from ci.tiling.foretold import LEAST, foretold, starves
 from ci.tiling.knob_words import limit, move_id, set_to
 from ci.tiling.template import Knob, KnobValue, TilingTemplate
 
@@ -42,6 +41,9 @@ INDIFFERENT = 2
 
 MOST_MOVES = 5
 """Values of one knob that are tried one by one; TPE reaches the others."""
+
+MOST_FORETOLD = 2
+"""Limits on the cores that come before all else: where both disappoint, the forecast is wrong."""
 
 # Which kinds of knob a bottleneck speaks for, most promising first.
 _BY_CLASS: dict[str, tuple[str, ...]] = {
@@ -99,9 +101,10 @@ def knob_moves(
     by its candidate's hash.
 
     First what experience says of such bottlenecks: `known` has, by the move's id and in the order
-    of their promise, whether it held. Then the first choice of each knob, the second …, and at last
-    what seldom held. Moves that an earlier one proves idle are left out: it changed no figure, and
-    went further. So are those of knobs that changed no figure under `INDIFFERENT` kernels.
+    of their promise, whether it held. Then the limits on the cores that the profile speaks for, the
+    first choice of each knob, the second …, and at last what seldom held. Moves that an earlier one
+    proves idle are left out: it changed no figure, and went further. So are those of knobs that
+    changed no figure under `INDIFFERENT` kernels.
     """
     hopeless = _hopeless(template, best, history, templates)
     kinds = list(dict.fromkeys([*(k for c in classes for k in _BY_CLASS.get(c, ())), *_ALL_KINDS]))
@@ -112,7 +115,7 @@ def knob_moves(
             (k, v)
             for v in _preferred(template, k)
             if not _ruled_out(k, now[k.name], v, *hopeless.get(k.name, ([], [])))
-            and not _starves(template, k, v, best)
+            and not starves(template, k, v, best)
         ][:MOST_MOVES]
         for k in knobs
     ]
@@ -120,12 +123,30 @@ def knob_moves(
     moves = [(knob, value, move_id(knob, now[knob.name], value)) for knob, value in columns]
     places = {move: place for place, move in enumerate(m for m, held in known.items() if held)}
     late = {move for move, held in known.items() if not held}
-    moves.sort(key=lambda m: (m[2] in late, places.get(m[2], len(places))))
+    first = _foretold(template, moves, best)
+    moves.sort(key=lambda m: (m[2] in late, places.get(m[2], len(places)), -first.get(m[:2], 0)))
     for knob, value, move in moves:
         gone = _replaced(template, knob, value)
         was = "".join(f" Before: {limit(k.kind, now[k.name])}." for k in gone)
         why = f"{set_to(knob, now[knob.name], value)}.{was} {knob.why}"
         yield now | {k.name: NO_CAP for k in gone} | {knob.name: value}, why, move
+
+
+def _foretold(
+    template: TilingTemplate, moves: Sequence[tuple[Knob, KnobValue, str]], best: Trial
+) -> dict[tuple[Knob, KnobValue], float]:
+    """The `MOST_FORETOLD` limits on the cores from which the profile promises most."""
+    measured = best.measurement
+    if measured is None or not measured.fingerprint.simulated:
+        return {}
+    sizes = template.cut.elements or (None,) * len(measured.cases)
+    promised = {
+        (knob, value): foretold(knob, value, sizes, measured)
+        for knob, value, _ in moves
+        if knob.kind in _CORE_LIMITS
+    }
+    most = sorted(promised, key=promised.__getitem__, reverse=True)[:MOST_FORETOLD]
+    return {move: promised[move] for move in most if promised[move] >= LEAST}
 
 
 def _replaced(template: TilingTemplate, knob: Knob, value: KnobValue) -> list[Knob]:
@@ -229,42 +250,6 @@ def _ruled_out(
     return any((value > now) == (s > now) for s in idle)
 
 
-def _starves(template: TilingTemplate, knob: Knob, value: KnobValue, best: Trial) -> bool:
-    """Whether a value leaves some case so few cores that these cannot be as fast as it is now,
-    whatever they do."""
-    measured = best.measurement
-    if measured is None or not measured.fingerprint.simulated or value == knob.neutral:
-        return False
-    chip = launched_on(measured.fingerprint)
-    if chip is None:
-        return False
-    sizes = template.cut.elements or (None,) * len(measured.cases)
-    for case, size in zip(measured.cases, sizes, strict=False):
-        cores = _cores_at(knob, value, size)
-        if cores is None or cores >= case.pipes.block_dim:
-            continue
-        a_cube = 1 if case.pipes.busy_cycles.get("CUBE") else chip.vector_cores // chip.cube_cores
-        now, then = (
-            floor_at(-(-count // a_cube), chip, *touched_bytes(case.pipes)).us
-            for count in (case.pipes.block_dim, cores)
-        )
-        if now <= case.median_us < then:
-            return True
-    return False
-
-
-def _cores_at(knob: Knob, value: KnobValue, size: int | None) -> int | None:
-    """How many cores a knob leaves for so many elements of the input that is cut, at most; None
-    where that is not known."""
-    if knob.kind in ("core_cap", "literal", "block_constant"):
-        return int(value) if knob.decides == "block_dim" else None
-    if size is None or "output" in knob.name or value <= 0:
-        return None
-    if knob.kind == "core_work":
-        return size // int(value) + 1
-    return max(1, isqrt(size // int(value))) if knob.kind == "core_root" else None
-
-
 def same_figures(one: Trial, two: Trial) -> bool:
     """Whether two trials took exactly the same time in every case."""
     if one.measurement is None or two.measurement is None:
@@ -327,7 +312,7 @@ def sample(
         values = {name: scale[asked.params[name]] for name, scale in scales.items()}
         if acting(values) not in tried and not any(
             _ruled_out(k, now[k.name], values[k.name], [], hopeless.get(k.name, ([], []))[1])
-            or _starves(template, k, values[k.name], best)
+            or starves(template, k, values[k.name], best)
             for k in template.knobs
         ):
             yield values

@@ -98,6 +98,34 @@ def applications(
                     yield Application(motif, path, changed, lines, sites, notes, variant)
 
 
+def of_all_forms(
+    motif: Motif, rewrites: Sequence[Form], texts: dict[str, str]
+) -> Iterator[Application]:
+    """The motif's sequences of calls all at once, in each file where several of them match.
+
+    Each alone may save too little to be built on: a fill for a lower and one for an upper bound.
+    """
+    for path, text in texts.items():
+        found = {
+            match: variant
+            for variant, rewrite in enumerate(rewrites)
+            if rewrite.sequence
+            for match in _matches(rewrite.model_dump_json(), text)
+        }
+        taken = disjoint(found)
+        if len({found[match] for match in taken}) < 2:
+            continue
+        source = parse(text)
+        changed = apply_matches(source, taken)
+        if changed is not None:
+            lines = tuple(source.line(m.start) for m in taken)
+            notes = tuple(dict.fromkeys(m.note for m in taken if m.note))
+            sites = tuple(
+                site for m in taken for site in _sites(motif.id, found[m], path, source, [m])
+            )
+            yield Application(motif, path, changed, lines, sites, notes, found[taken[0]])
+
+
 def joint_applications(
     motif: Motif, host: dict[str, str], kernel: dict[str, str]
 ) -> Iterator[Application]:

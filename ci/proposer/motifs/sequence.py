@@ -34,6 +34,8 @@ _WRAPPED = re.compile(
 )
 _SCRATCH = re.compile(r"tmp|temp|work|buf|calc|cast", re.IGNORECASE)
 
+QUALIFIED = "AscendC::"
+
 
 @dataclass(frozen=True)
 class CallPattern:
@@ -261,7 +263,9 @@ def _match(source: Source, rewrite: Form, matched: list[Call], bound: dict[str, 
         if new is None:
             edits.append(source.removal(start, end))
         else:
-            lines = [namespace(source) + fill(part.strip(), bound) + ";" for part in new.split(";")]
+            named = source.text.startswith(QUALIFIED, start)
+            before = QUALIFIED if named else namespace(source)
+            lines = [before + fill(part.strip(), bound) + ";" for part in new.split(";")]
             edits.append(Edit(start, end, ("\n" + source.indent(start)).join(lines)))
     tensor = clean(matched[-1].arguments[0]) if matched[-1].arguments else ""
     return Match(matched[0].start, tuple(edits), note=tensor)
@@ -291,7 +295,7 @@ def statement_range(source: Source, call: Call) -> tuple[int, int]:
 
 def namespace(source: Source) -> str:
     """What is before an API name in this file: `AscendC::`, or nothing where it is used."""
-    return "" if "using namespace AscendC" in source.text else "AscendC::"
+    return "" if "using namespace AscendC" in source.text else QUALIFIED
 
 
 def fill(template: str, bound: dict[str, str]) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import Literal
 
 from ci.model.comparison import STEP_EFFECT
@@ -10,9 +12,10 @@ from ci.model.diagnosis import Diagnosis
 from ci.model.objective import worth
 from ci.model.trial import Candidate, Change, Outcome, Site, Trial
 from ci.proposer.base import Step
-from ci.proposer.motifs.rewrite import Application, applications, halves
+from ci.proposer.motifs.rewrite import Application, applications, halves, of_all_forms
 from ci.proposer.motifs.transforms.functions import called_in, reached
 from ci.proposer.rules.prospects import can_matter
+from ci.proposer.rules.tidying import tidied
 from ci.proposer.sources import changed_only
 from ci.source.cpp_source import Source, parse
 from ci.source.source_diff import changes
@@ -85,12 +88,17 @@ def promising(
     for motif in motifs:
         if motif.id in indifferent:
             continue
-        for one in applications(motif, motif.forward, texts, halves):
+        for one in chain(
+            of_all_forms(motif, motif.forward, texts),
+            applications(motif, motif.forward, texts, halves),
+        ):
             places = frozenset(one.sites)
             if places in lost or any(places < more for more in useless):
                 continue
             if not _runs(one, hot, texts):
                 continue
+            others = (text for path, text in texts.items() if path != one.path)
+            one = replace(one, text=tidied(texts[one.path], one.text, others))
             candidate = applied(step, "kernel", one)
             earlier = seen.get(candidate.hash)
             if step.best.measurement is not None and not can_matter(one, step.best.measurement):

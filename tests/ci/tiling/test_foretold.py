@@ -1,0 +1,65 @@
+"""What the profile promises of fewer cores."""
+
+from math import isqrt
+
+import pytest
+
+from ci.model.trial import CaseMeasurement, Fingerprint, Measurement, PipeTime
+from ci.tiling.core_knobs import CORE_ROOT
+from ci.tiling.foretold import LEAST, cores_at, foretold
+from ci.tiling.template import Knob
+
+ELEMENTS = 1 << 20
+ROOT = Knob(
+    name="coreNum.root",
+    kind="core_root",
+    neutral=0,
+    file="op_host/scale.cpp",
+    start=0,
+    end=0,
+    form="{value}",
+    values=CORE_ROOT,
+    written=0,
+    decides="block_dim",
+    why="Starting a core costs time.",
+)
+
+
+def streamed(vector_cycles: float) -> Measurement:
+    """A stream of fp32 on all vector cores, with so many cycles of arithmetic on each."""
+    pipes = PipeTime(
+        total_cycles=35000,
+        block_dim=40,
+        busy_cycles={"VECTOR": vector_cycles},
+        gm_read_bytes=4 * ELEMENTS,
+        gm_write_bytes=4 * ELEMENTS,
+    )
+    case = CaseMeasurement(
+        case="a",
+        samples_us=(21.0,),
+        median_us=21.0,
+        low_us=21.0,
+        high_us=21.0,
+        pipes=pipes,
+        members_us={"cold": 21.0, "warm": 8.0},
+    )
+    origin = Fingerprint(backend="sim", device="910B4", version="1", simulated=True)
+    return Measurement(fingerprint=origin, cases=(case,))
+
+
+@pytest.mark.parametrize("value", [4096, 8192])
+def test_a_stream_is_foretold_to_gain_by_fewer_cores(value: int) -> None:
+    assert cores_at(ROOT, value, ELEMENTS) == isqrt(ELEMENTS // value)
+    assert foretold(ROOT, value, (ELEMENTS,), streamed(500.0)) > LEAST
+
+
+def test_arithmetic_that_fills_the_cores_wants_all_of_them() -> None:
+    assert foretold(ROOT, 8192, (ELEMENTS,), streamed(30000.0)) == 1
+
+
+def test_arithmetic_that_hides_under_cold_copies_shows_when_they_are_warm() -> None:
+    assert foretold(ROOT, 16384, (ELEMENTS,), streamed(6000.0)) == 1
+
+
+def test_nothing_is_foretold_where_the_amount_of_work_is_unknown() -> None:
+    assert foretold(ROOT, 4096, (None,), streamed(500.0)) == 1
