@@ -295,7 +295,8 @@ def test_the_librarys_scratch_sizes_and_splits_suit_its_kernels(
         std::string form;
         form = compiled["ori_format"];
         const auto names = compiled.at("_vars").begin().value().get<std::vector<std::string>>();
-        if (compiled["tiling_type"] == "binary" || !names.empty() || context->GetInputStride(0) ||
+        if (compiled["tiling_type"] == "binary" || !names.empty() ||
+            context->GetInputStride(0) || context->GetOutputStride(0) ||
             compiled.type() != nlohmann::json::value_t::object ||
             !Ops::Base::IsFloatEqual(0.1f + 0.2f, 0.3f) || Ops::Base::IsFloatEqual(1.0f, 1.1f) ||
             aclsysGetVersionNum("toolkit", nullptr) == ACL_SUCCESS ||

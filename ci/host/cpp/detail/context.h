@@ -232,7 +232,12 @@ public:
     int32_t GetDeterministicLevel() const { return GetDeterministic(); }
     // Every tensor of a case is laid out without gaps.
     bool InputIsView(size_t) const { return false; }
+    bool OutputIsView(size_t) const { return false; }
     const Stride* GetInputStride(size_t) const { return nullptr; }
+    const Stride* GetOptionalInputStride(size_t) const { return nullptr; }
+    const Stride* GetRequiredInputStride(size_t) const { return nullptr; }
+    const Stride* GetDynamicInputStride(size_t, size_t) const { return nullptr; }
+    const Stride* GetOutputStride(size_t) const { return nullptr; }
 };
 
 class TilingParseContext : public ExtendedKernelContext {
