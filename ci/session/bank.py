@@ -66,7 +66,7 @@ def refresh(
     from experience.jobs.summary import markdown
 
     store, proposer = open_bank(bank, must_exist=True), find_proposer(proposing)
-    begin_beside(proposer, store, settings)
+    begin_beside(proposer, store, settings, workload=None, device="")
     done = go_over(
         store,
         operators,

@@ -44,13 +44,14 @@ def begin_beside(
     bank: Bank,
     limits: ModelLimits,
     *,
-    workload: Workload | None = None,
-    device: str = "",
+    workload: Workload | None,
+    device: str,
     upcoming: Callable[[], int] = lambda: 0,
 ) -> None:
     """Begin work that has no run of its own: model calls are kept in BANK.calls.sqlite.
 
-    `workload` and `device` are those of the operator that it is about, when it is about one.
+    `workload` and `device` are those of the operator that it is about; None and '' when it is
+    about no single one.
     """
     from ci.proposer.base import RunContext
 

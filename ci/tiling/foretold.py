@@ -98,7 +98,8 @@ def _timed(case: CaseMeasurement) -> dict[str, float]:
 def _time(
     case: CaseMeasurement, us: float, cores: int, measured: Measurement, state: str
 ) -> float | None:
-    """The time on at most so many cores in µs; None where the chip is unknown.
+    """The time on at most so many cores in µs; None where the chip is unknown, or the program takes
+    less than its floor.
 
     What the program takes above launch, start, copies and arithmetic is filling and draining the
     pipes: as much on each core, whatever else it has to do.
@@ -109,7 +110,7 @@ def _time(
     if cores >= case.pipes.block_dim:
         return us
     now, then = (_floor(case, n, chip) for n in (case.pipes.block_dim, cores))
-    return us + then.us - now.us
+    return us + then.us - now.us if us >= now.us else None
 
 
 def _floor(case: CaseMeasurement, blocks: int, chip: Device) -> Floor:

@@ -63,3 +63,11 @@ def test_arithmetic_that_hides_under_cold_copies_shows_when_they_are_warm() -> N
 
 def test_nothing_is_foretold_where_the_amount_of_work_is_unknown() -> None:
     assert foretold(ROOT, 4096, (None,), streamed(500.0)) == 1
+
+
+def test_nothing_is_foretold_of_a_time_below_the_floor() -> None:
+    """A recording, or a clock that the model does not describe."""
+    found = streamed(500.0)
+    short = {"samples_us": (0.1,), "median_us": 0.1, "low_us": 0.1, "high_us": 0.1}
+    case = found.cases[0].model_copy(update=short | {"members_us": {}})
+    assert foretold(ROOT, 4096, (ELEMENTS,), found.model_copy(update={"cases": (case,)})) == 1
