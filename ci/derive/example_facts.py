@@ -8,11 +8,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-_DEEPEST = 4
-"""Names that stand for names."""
-
 _LONGEST = 1 << 40
 """The largest length that is believed."""
+
+_LONGEST_TEXT = 400
+"""Characters of an expression that is read: the file is a stranger's."""
 
 _SUFFIX = re.compile(r"(?<=\d)[uUlL]+\b")
 _OPERATIONS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
@@ -52,31 +52,42 @@ class Example:
     """Lists of numbers that it hands over as such: inputs by their names, or attributes."""
 
 
-def length(text: str, values: dict[str, str], deep: int = 0) -> int | None:
+def length(text: str, values: Mapping[str, str]) -> int | None:
     """What whole numbers, and names of such, come to in `text`; None where that is no length.
 
     `values` has texts by lowered names.
     """
+    return _length(text, values, {})
+
+
+def _length(text: str, values: Mapping[str, str], known: dict[str, int | None]) -> int | None:
+    """The same; `known` has what names came to, None while one is looked at."""
+    if len(text) > _LONGEST_TEXT:
+        return None
     try:
-        found = _whole(ast.parse(_SUFFIX.sub("", text.strip()), mode="eval").body, values, deep)
+        found = _whole(ast.parse(_SUFFIX.sub("", text.strip()), mode="eval").body, values, known)
     except (SyntaxError, ValueError, ZeroDivisionError, RecursionError):
         return None
     return found if found is not None and 0 <= found <= _LONGEST else None
 
 
-def _whole(node: ast.expr, values: dict[str, str], deep: int) -> int | None:
+def _whole(node: ast.expr, values: Mapping[str, str], known: dict[str, int | None]) -> int | None:
     """The value of an expression, None where it is more than arithmetic."""
     match node:
         case ast.Constant(value=int() as number):
             return number
         case ast.Name(id=name):
-            known = values.get(name.lower())
-            return length(known, values, deep + 1) if known and deep < _DEEPEST else None
+            if (word := name.lower()) not in known:
+                known[word] = None
+                known[word] = _length(values.get(word, ""), values, known)
+            return known[word]
         case ast.BinOp(left=left, op=operation, right=right):
-            first, second = _whole(left, values, deep), _whole(right, values, deep)
+            first, second = _whole(left, values, known), _whole(right, values, known)
             does = _OPERATIONS.get(type(operation))
-            if first is not None and second is not None and does is not None:
-                return does(first, second)
+            if first is None or second is None or does is None:
+                return None
+            # Python divides negative numbers otherwise than C++.
+            return None if min(first, second) < 0 else does(first, second)
     return None
 
 
