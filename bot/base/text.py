@@ -143,3 +143,9 @@ def block(text: str, language: str = "", limit: int = 4000) -> str:
     longest = max((len(run) for run in re.findall(r"`+", clean)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{clean}\n{fence}"
+
+
+def microseconds(value: float) -> str:
+    """A time with as many digits as it deserves: 0.417 µs, 12.35 µs, 1204.0 µs."""
+    digits = 3 if value < 10 else 2 if value < 100 else 1
+    return f"{value:.{digits}f} µs"

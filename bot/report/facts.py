@@ -9,7 +9,7 @@ from collections import Counter
 from typing import Final, NamedTuple
 
 from bot.base.language import translated as _
-from bot.base.text import shell_word
+from bot.base.text import microseconds, shell_word
 from bot.report.sentences import local
 from bot.report.uncertainty import reported_times
 from ci.model.comparison import STEP_EFFECT, Comparison, compare
@@ -319,12 +319,6 @@ def _gain(result: Result) -> str:
     if result.uncertainty is not None and result.uncertainty.differs:
         return _("at least {gain}", gain=f"{result.held:.2f}×")
     return f"{result.speedup:.2f}×"
-
-
-def microseconds(value: float) -> str:
-    """A time with as many digits as it deserves: 0.417 µs, 12.35 µs, 1204.0 µs."""
-    digits = 3 if value < 10 else 2 if value < 100 else 1
-    return f"{value:.{digits}f} µs"
 
 
 def evaluation_command(result: Result) -> str:

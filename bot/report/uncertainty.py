@@ -7,6 +7,7 @@ from math import log
 from typing import NamedTuple
 
 from bot.base.language import translated as _
+from bot.base.text import microseconds
 from bot.report.sentences import local
 from ci.model.ensemble import CONDITIONS, is_joint
 from ci.model.result import Result
@@ -119,8 +120,6 @@ def _where(result: Result, member: str) -> str:
 
 def ensemble_lines(members_us: Mapping[str, float]) -> list[str]:
     """A case's times under each condition, and the range over all that was moved."""
-    from bot.report.facts import microseconds
-
     conditions = [m for m in members_us if m in CONDITIONS]
     lines = [f"{m}: {microseconds(members_us[m])}" for m in conditions]
     moved = {m: t for m, t in members_us.items() if m not in CONDITIONS and not is_joint(m)}

@@ -11,7 +11,7 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bot.base.language import current_language, translated
-from bot.base.text import block, code, encoded, plain, printable, visible
+from bot.base.text import block, code, encoded, microseconds, plain, printable, visible
 from bot.report.facts import (
     by,
     case_rows,
@@ -21,7 +21,6 @@ from bot.report.facts import (
     gates,
     headline,
     mean_times,
-    microseconds,
     model_total,
     money,
     named_rules,

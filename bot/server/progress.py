@@ -15,8 +15,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from bot.base.text import visible
-from bot.report.facts import microseconds
+from bot.base.text import microseconds, visible
 from ci.model.notice import Notice
 from ci.model.trial import Outcome, Trial
 

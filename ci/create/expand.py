@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ci.create.graph import COMPARISONS, Graph, Node
+from ci.create.items import Items
 from ci.create.scalars import Scalar, combined, number
 from ci.model.errors import InputError
-
-if TYPE_CHECKING:
-    from ci.create.layout import _Maker
 
 Value = int | Scalar
 
@@ -37,9 +35,9 @@ place."""
 class Expander:
     """Writes primitive items for an operation of the graph."""
 
-    def __init__(self, maker: _Maker, exact: bool = False) -> None:
+    def __init__(self, written: Items, exact: bool = False) -> None:
         """`exact`: a quotient is that, not the dividend times a reciprocal."""
-        self._maker, self._exact = maker, exact
+        self._written, self._exact = written, exact
 
     def elementwise(self, node: Node, args: tuple[Value, ...], graph: Graph) -> Value:
         """The value of an elementwise node."""
@@ -50,31 +48,31 @@ class Expander:
             return self._compared(op, self.numeric(args[0]), self.numeric(args[1]))
         if op in ("and", "or", "not"):
             masks = tuple(self._as_mask(a) for a in args)
-            return self._maker.item(op, masks, mask=True)
+            return self._written.item(op, masks, mask=True)
         if op == "where":
             return self._where(args)
         if node.dtype == "bool" and op == "mul":
-            return self._maker.item("and", tuple(self._as_mask(a) for a in args), mask=True)
+            return self._written.item("and", tuple(self._as_mask(a) for a in args), mask=True)
         return self._number(op, tuple(self.numeric(a) for a in args))
 
     def _fewer(self, value: Value, than: Value) -> bool:
         """Whether a value has fewer elements than another one that it meets."""
         if isinstance(value, Scalar) or isinstance(than, Scalar):
             return False
-        return self._maker.items[value].groups < self._maker.items[than].groups
+        return self._written.items[value].groups < self._written.items[than].groups
 
     def numeric(self, value: Value) -> Value:
         """A mask as ones and zeros; anything else as it is."""
-        if self._maker.is_mask(value):
-            return self._maker.item("where", (value, number(1), number(0)))
+        if self._written.is_mask(value):
+            return self._written.item("where", (value, number(1), number(0)))
         return value
 
     def _as_mask(self, value: Value) -> Value:
-        if self._maker.is_mask(value):
+        if self._written.is_mask(value):
             return value
         if isinstance(value, Scalar):
             raise InputError("It joins a mask with a number.")
-        return self._maker.item("ne", (value, number(0)), mask=True)
+        return self._written.item("ne", (value, number(0)), mask=True)
 
     def _cast(self, to: str, before: str, value: Value) -> Value:
         if to == "bool":
@@ -90,20 +88,20 @@ class Expander:
             a, b, op = b, a, mirrored[op]
         if not isinstance(a, int):
             raise InputError("It compares two numbers that are known before; do it in Python.")
-        groups = self._maker.items[a].groups
-        if isinstance(b, int) and self._maker.items[b].groups != groups:
+        groups = self._written.items[a].groups
+        if isinstance(b, int) and self._written.items[b].groups != groups:
             if op in ("lt", "gt"):
-                a, b = self._maker.item("sub", (a, b)), number(0)
+                a, b = self._written.item("sub", (a, b)), number(0)
             else:  # infinities are equal, and their difference is no number
-                groups |= self._maker.items[b].groups
+                groups |= self._written.items[b].groups
                 a, b = self._wide(a, groups), self._wide(b, groups)
-        return self._maker.item(op, (a, b), mask=True)
+        return self._written.item(op, (a, b), mask=True)
 
     def _wide(self, value: int, groups: frozenset[str]) -> int:
         """A value over these groups."""
-        if self._maker.items[value].groups == groups:
+        if self._written.items[value].groups == groups:
             return value
-        return self._maker.item("expand", (value,), groups)
+        return self._written.item("expand", (value,), groups)
 
     def _where(self, args: tuple[Value, ...]) -> Value:
         condition = args[0]
@@ -112,19 +110,19 @@ class Expander:
         condition = self._as_mask(condition)
         assert isinstance(condition, int)
         a, b = self.numeric(args[1]), self.numeric(args[2])
-        found = [self._maker.items[v].groups for v in (condition, a, b) if isinstance(v, int)]
+        found = [self._written.items[v].groups for v in (condition, a, b) if isinstance(v, int)]
         groups = frozenset().union(*found)
-        if self._maker.items[condition].groups != groups:
-            ones = self._maker.item("where", (condition, number(1), number(0)))
-            wide = self._maker.item("expand", (ones,), groups)
-            condition = self._maker.item("ne", (wide, number(0)), mask=True)
+        if self._written.items[condition].groups != groups:
+            ones = self._written.item("where", (condition, number(1), number(0)))
+            wide = self._written.item("expand", (ones,), groups)
+            condition = self._written.item("ne", (wide, number(0)), mask=True)
         both = [
-            self._maker.item("expand", (v,), groups)
-            if isinstance(v, int) and self._maker.items[v].groups != groups
+            self._written.item("expand", (v,), groups)
+            if isinstance(v, int) and self._written.items[v].groups != groups
             else v
             for v in (a, b)
         ]
-        return self._maker.item("where", (condition, *both), groups)
+        return self._written.item("where", (condition, *both), groups)
 
     def _number(self, op: str, args: tuple[Value, ...]) -> Value:
         if all(isinstance(a, Scalar) for a in args):
@@ -176,8 +174,8 @@ class Expander:
             case "sub" if isinstance(args[1], Scalar):
                 return do("add", (x, combined("neg", args[1])))
             case "div" if self._exact and isinstance(args[1], Scalar) and isinstance(x, int):
-                divisor = self._maker.item("expand", (args[1],), self._maker.items[x].groups)
-                return self._maker.item("div", (x, divisor))
+                divisor = self._written.item("expand", (args[1],), self._written.items[x].groups)
+                return self._written.item("div", (x, divisor))
             case "div" if isinstance(args[1], Scalar):
                 return do("mul", (x, combined("div", one, args[1])))
             case "div" if not self._exact and self._fewer(args[1], x):  # four products take as long
@@ -192,7 +190,7 @@ class Expander:
                 return self._sine(x, 0.0)
             case "cos":
                 return self._sine(x, 0.5)
-        return self._maker.item(op, args)
+        return self._written.item(op, args)
 
     def _power(self, x: Value, exponent: Value) -> Value:
         known = exponent.constant if isinstance(exponent, Scalar) else None

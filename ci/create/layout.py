@@ -14,6 +14,7 @@ from ci.create.axes import Atom, axes_of_nodes, leaves_of
 from ci.create.expand import Expander
 from ci.create.graph import ELEMENTWISE, Graph, Node
 from ci.create.groups import in_order, named
+from ci.create.items import Item, Items
 from ci.create.ranges import at_ends
 from ci.create.scalars import Scalar, combined, number, supported
 from ci.create.tensor_parts import Parts, range_sizes
@@ -25,18 +26,6 @@ Guard = tuple[str, Scalar, Scalar]
 
 Place = tuple[str, int]
 """An axis of an input."""
-
-
-@dataclass(frozen=True)
-class Item:
-    """A primitive operation; an argument is the place of an item or a number."""
-
-    op: str
-    args: tuple[int | Scalar, ...]
-    groups: frozenset[str]
-    mask: bool = False
-    along: frozenset[str] = frozenset()
-    """Groups that are reduced or scanned."""
 
 
 @dataclass
@@ -142,7 +131,7 @@ def _needed(graph: Graph) -> list[int]:
     return sorted(found)
 
 
-class _Maker:
+class _Maker(Items):
     def __init__(
         self,
         graph: Graph,
@@ -151,10 +140,9 @@ class _Maker:
         leaves: list[Atom],
         inputs: dict[int, tuple[str, str]],
     ) -> None:
+        super().__init__()
         self.graph, self.axes, self.names, self.leaves = graph, axes, names, leaves
         self.inputs = inputs
-        self.items: list[Item] = []
-        self._known: dict[Item, int] = {}
         self.found: dict[int, int | Scalar] = {}
         self.decisive = graph.decisive()
         self.equal: list[tuple[Place, Place]] = []
@@ -224,29 +212,6 @@ class _Maker:
         for leaf in leaves:
             found = combined("mul", found, self.sizes[leaf])
         return found
-
-    def item(
-        self,
-        op: str,
-        args: tuple[int | Scalar, ...],
-        groups: frozenset[str] | None = None,
-        *,
-        mask: bool = False,
-        along: frozenset[str] = frozenset(),
-    ) -> int:
-        """A primitive operation, one of a kind."""
-        if groups is None:
-            given = [self.items[a].groups for a in args if isinstance(a, int)]
-            groups = frozenset().union(*given)
-        made = Item(op, args, groups, mask, along)
-        if made not in self._known:
-            self.items.append(made)
-            self._known[made] = len(self.items) - 1
-        return self._known[made]
-
-    def is_mask(self, value: int | Scalar) -> bool:
-        """Whether a value is a mask."""
-        return isinstance(value, int) and self.items[value].mask
 
     def _groups(self, node: int) -> tuple[str, ...]:
         flat = [self.names[a] for a in leaves_of([a for axis in self.axes[node] for a in axis])]

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from ci.create.layout import Item, Layout
+from ci.create.items import Item
+from ci.create.layout import Layout
 from ci.create.program import Argument, Kind, Phase, Program, Statement, Sweep, Value, kind_of
 from ci.create.scalars import Scalar
 from ci.create.tensors import Tensor

@@ -8,21 +8,13 @@ tried are its own affair. All else is the run's.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar
 
 from ci.model.frozen import Frozen
 
 if TYPE_CHECKING:
     from ci.search.run import Run
     from ci.search.steps import Steps
-
-
-MOST_IDLE: Final = 30
-"""Proposals of a stage in a row that cost no evaluation, after which it counts as exhausted."""
-
-
-class BudgetSpent(Exception):
-    """No evaluation is left; ends the search and not the run. A strategy lets it pass."""
 
 
 class NoOptions(Frozen):

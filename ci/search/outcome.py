@@ -19,9 +19,8 @@ from ci.model.result import Result, UsedTuple, Verdict, Verification
 from ci.model.trial import Fingerprint, Outcome, Refusal, Trial
 from ci.model.uncertainty import Uncertainty, uncertainty
 from ci.proposer.sources import left_alone
-from ci.search.base import BudgetSpent
 from ci.search.changes import summed
-from ci.search.run import ENSEMBLE, Run, measured
+from ci.search.run import ENSEMBLE, BudgetSpent, Run, measured
 from ci.search.tidy import tidied
 from ci.source.discovery import other_chips
 from ci.source.source_diff import git_diff

@@ -5,9 +5,8 @@ from __future__ import annotations
 from ci.model.comparison import MINIMUM_EFFECT
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Trial
-from ci.search.base import BudgetSpent
 from ci.search.combine import WITHOUT, without
-from ci.search.run import Run
+from ci.search.run import BudgetSpent, Run
 from ci.source.layout_style import laid_out
 from ci.tiling.synthesize import follow, synthesize
 

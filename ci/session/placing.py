@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from ci.model import layout
-from ci.source.launched.places import FILE, SUFFIXES
+from ci.source.launch_places import FILE, SUFFIXES
 
 SOURCES: Final = (*layout.SOURCES, *SUFFIXES)
 """Endings of all files that an operator may be built from."""

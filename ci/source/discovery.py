@@ -17,6 +17,7 @@ from ci.model import layout
 from ci.model.errors import InputError
 from ci.model.operator import Operator, SharedSource
 from ci.source.build.facts import build_facts, read_build
+from ci.source.build.host_units import neighbour_sources, own_sources
 from ci.source.build.tree import folders_of_tree
 from ci.source.declared import (
     Declared,
@@ -26,9 +27,8 @@ from ci.source.declared import (
     names_our_chip,
 )
 from ci.source.definition import find_definitions, tiling_functions
-from ci.source.host_units import neighbour_sources, own_sources
+from ci.source.launch_places import SUFFIXES
 from ci.source.launched.load import is_launched, launched_folders, launched_operator
-from ci.source.launched.places import SUFFIXES
 from ci.source.placed import (
     entries_of,
     is_unit,

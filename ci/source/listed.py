@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import PurePosixPath
 
 from ci.model import layout
-from ci.source.launched.places import launched_in
+from ci.source.launch_places import launched_in
 from ci.source.placed import MARKS, entries_of, is_unit, placed, plain, registered, types_in
 
 Read = Callable[[list[str]], Mapping[str, str]]

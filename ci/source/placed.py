@@ -18,7 +18,7 @@ from ci.model import layout
 from ci.model.errors import InputError
 from ci.model.regular_file import file_text
 from ci.source.cpp_text import global_functions, without_comments
-from ci.source.launched.places import FILE, SUFFIXES
+from ci.source.launch_places import FILE, SUFFIXES
 from ci.source.op_classes import compiled_text, expanded, op_classes
 
 MARKS = ("__global__", "OpDef")

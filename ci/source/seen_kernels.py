@@ -10,7 +10,7 @@ from typing import Final
 from ci.model import layout
 from ci.model.regular_file import file_text
 from ci.source.cpp_text import global_functions
-from ci.source.launched.places import SUFFIXES
+from ci.source.launch_places import SUFFIXES
 from ci.source.placed import Placed, without_kernel
 
 _SUFFIXES: Final = (*layout.SOURCES, *SUFFIXES)

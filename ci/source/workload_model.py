@@ -22,7 +22,7 @@ from ci.model.frozen import Frozen
 from ci.model.operator import Operator, TensorSpec
 from ci.model.workload import AttrValue, Distribution, Entry, TensorCase, Tolerance, WorkloadCase
 from ci.model.yaml_model import Place, YamlFile, describe
-from ci.source.launched.expression import Written
+from ci.source.launch_expression import Written
 
 Value: TypeAlias = int | float | complex
 _MOST_ELEMENTS = 2**40

@@ -18,7 +18,8 @@ from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from ci.model.trial import Fingerprint
 from experience.bank import store
-from experience.bank.embed import Embedder, Vector, make_embedder
+from experience.bank.embed import Embedder, Vector
+from experience.bank.embedders import make_embedder
 from experience.bank.index import SIDECAR_ROWS, Index
 from experience.bank.retrieve import Query, Retrieved, choose, order, record, told
 from experience.bank.tuple import EffectEvidence, ExperienceTuple, Neighbour

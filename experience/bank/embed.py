@@ -8,16 +8,12 @@ as `TEXT_WEIGHT` to `CLASS_WEIGHT`. The same text gives the same vector on every
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-
-from ci.model.errors import InputError
 
 MODEL = "hashed-ngrams-v1"
 TEXT_DIMENSIONS = 256
@@ -25,9 +21,6 @@ CLASS_DIMENSIONS = 64
 DIMENSIONS = TEXT_DIMENSIONS + CLASS_DIMENSIONS
 TEXT_WEIGHT = 0.6  # share of the wording in the similarity; the class, when known, has the rest
 CLASS_WEIGHT = 1.0 - TEXT_WEIGHT
-
-SETTING = "ASCENDOPT_EMBEDDER"
-"""Environment variable that names the embedder where no option does."""
 
 # Words that say nothing about a bottleneck; left out so that they make nothing similar.
 _FILLER = frozenset(
@@ -60,29 +53,6 @@ class HashedEmbedder(Embedder):
         """Rows of 320 dimensions."""
         rows = [embed(text, classes) for text, classes in texts]
         return np.stack(rows) if rows else np.zeros((0, DIMENSIONS), np.float32)
-
-
-def make_embedder(name: str = "") -> Embedder:
-    """The embedder `hashed`, `endpoint:MODEL` or `local:FOLDER`; '' reads the environment.
-
-    Raises `InputError` when there is none of that name or it cannot be loaded.
-    """
-    name = name or os.environ.get(SETTING, "") or "hashed"
-    kind, _, what = name.partition(":")
-    if kind == "hashed" and not what:
-        return HashedEmbedder()
-    if kind == "endpoint" and what:
-        from experience.bank.embed_endpoint import EndpointEmbedder
-
-        return EndpointEmbedder(what)
-    if kind == "local" and what:
-        from experience.bank.embed_local import LocalEmbedder
-
-        return LocalEmbedder(Path(what))
-    raise InputError(
-        f"There is no embedder {name!r}; give hashed, endpoint:MODEL (an OpenAI-compatible "
-        "/v1/embeddings) or local:FOLDER (a static embedding table with its tokenizer)."
-    )
 
 
 def unit(rows: npt.NDArray[np.float64] | Vector) -> Vector:

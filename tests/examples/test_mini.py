@@ -17,7 +17,7 @@ def test_the_example_stays_small() -> None:
     assert len(MINI.read_text().splitlines()) <= 300
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_it_finds_a_faster_program_has_it_verified_and_keeps_what_it_learnt(tmp_path: Path) -> None:
     command = [sys.executable, str(MINI), str(OPERATOR), "--budget", "7", "--out", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)

@@ -124,7 +124,7 @@ def import_tuples(file: Path, as_json: bool, **given: Any) -> None:
 @json_option
 def reembed(as_json: bool, **given: Any) -> None:
     """Make every tuple's vector again, with another embedding model or the same."""
-    from experience.bank.embed import make_embedder
+    from experience.bank.embedders import make_embedder
 
     embedder = make_embedder(build(ReembedOptions, given).embedder)
     bank = open_bank(build(BankOptions, given).bank, must_exist=True)

@@ -7,10 +7,9 @@ from typing import Any
 import click
 from pydantic import Field
 
-from bot.base.text import visible
+from bot.base.text import microseconds, visible
 from bot.cli.options import build, json_option, options
 from bot.cli.say import say
-from bot.report.facts import microseconds
 from ci.model.created import Created, CreateSettings, NotTraced
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen

@@ -57,7 +57,7 @@ class Compared(Frozen):
 
     def text(self) -> str:
         """Times before and after, the ratio with its range, and the member that decides."""
-        from bot.report.facts import microseconds
+        from bot.base.text import microseconds
 
         found, before, after = self.uncertainty, self.before.measurement, self.after.measurement
         if found is None or before is None or after is None:
@@ -88,7 +88,7 @@ def announce(operator: Operator, cases: int) -> None:
 
 def echo_trial(trial: Trial) -> None:
     """Outcome, evidence and times for a person."""
-    from bot.report.facts import microseconds
+    from bot.base.text import microseconds
     from bot.report.uncertainty import ensemble_lines
 
     say(f"outcome: {trial.outcome.value}")

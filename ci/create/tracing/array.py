@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from ci.create.tracing import definitions, refused
 from ci.create.tracing.symbols import Symbolic, symbolic
 from ci.create.tracing.tape import Tape, Untraceable
 
@@ -149,19 +150,15 @@ class Traced(NDArrayOperatorsMixin):
         self._no("turns a tensor into a plain array")
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        from ci.create.tracing.ranges import assigned
-
         if isinstance(key, Traced) and key.dtype == bool and key.sizes == self.sizes:
             found: Any = np.where(key, value, self)
         else:
-            found = assigned(self, key, value)
+            found = definitions.METHODS["__setitem__"](self, key, value)
         self.node = found.astype(self.dtype).node
 
     # numpy's protocols
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        from ci.create.tracing import refused
-
         name = ufunc.__name__
         options = {k: v for k, v in options.items() if v is not None and k != "casting"}
         out = options.pop("out", None)
@@ -181,10 +178,7 @@ class Traced(NDArrayOperatorsMixin):
         return found if dtype is None else found.astype(dtype)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from ci.create.tracing import derived, refused
-        from ci.create.tracing.functions import FUNCTIONS
-
-        known = FUNCTIONS.get(func.__name__) or derived.FUNCTIONS.get(func.__name__)
+        known = definitions.FUNCTIONS.get(func.__name__)
         if known is None:
             raise Untraceable(refused.said(func.__name__))
         try:
@@ -198,19 +192,14 @@ class Traced(NDArrayOperatorsMixin):
     # Methods of arrays
 
     def __getattr__(self, name: str) -> Any:
-        from ci.create.tracing.functions import METHODS
-
-        if name in METHODS:
-            function: Callable[..., Any] = METHODS[name]
+        if (function := definitions.METHODS.get(name)) is not None:
             return lambda *args, **kwargs: function(self, *args, **kwargs)
         if name.startswith("__"):
             raise AttributeError(name)
         raise Untraceable(f"It uses .{name} of an array, which is not traced.")
 
     def __getitem__(self, key: Any) -> Any:
-        from ci.create.tracing.ranges import indexed
-
-        return indexed(self, key)
+        return definitions.METHODS["__getitem__"](self, key)
 
 
 def _written(target: Traced, found: Traced) -> Traced:
@@ -259,11 +248,9 @@ def broadcast(x: Traced, shape: tuple[int, ...]) -> Traced:
 
 def elementwise(tape: Tape, name: str, inputs: tuple[Any, ...]) -> Traced:
     """A ufunc's call."""
-    from ci.create.tracing import derived, refused
-
     values = [lift(tape, one) for one in inputs]
-    if name in derived.UFUNCS:
-        return derived.UFUNCS[name](*values)  # type: ignore[no-any-return]
+    if name in definitions.UFUNCS:
+        return definitions.UFUNCS[name](*values)  # type: ignore[no-any-return]
     shape = np.broadcast_shapes(*(v.sizes for v in values))
     if name == "logical_not" or name == "invert":
         node = tape.write("not", (values[0].node,), shape, "bool")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ci.create.tracing import definitions
 from ci.create.tracing.array import Traced, axes_of, lifted, reduced, reshaped
-from ci.create.tracing.functions import full_like, mean, sum_, transpose, where
+from ci.create.tracing.definitions import Function
+from ci.create.tracing.functions import argmax, argmin, full_like, mean, sum_, transpose, where
 from ci.create.tracing.positions import counted, lower_triangle, upper_triangle
 from ci.create.tracing.products import dot, einsum, kron, matmul, outer, tensordot
 from ci.create.tracing.ranges import concatenate, flip
@@ -34,8 +36,6 @@ from ci.create.tracing.rearranged import (
     tile,
 )
 from ci.create.tracing.tape import Untraceable
-
-Function = Callable[..., Any]
 
 # arctan on [0, tan(π/8)]: the odd polynomial of the Cephes library for single precision.
 _ARCTAN = (8.05374449538e-2, -1.38776856032e-1, 1.99777106478e-1, -3.33329491539e-1)
@@ -225,7 +225,6 @@ def vector_norm(
 
 def nan_place(kind: str) -> Function:
     """numpy.nanargmax and numpy.nanargmin."""
-    from ci.create.tracing.functions import argmax, argmin
 
     def made(x: Traced, axis: Any = None, keepdims: bool = False, **_: Any) -> Any:
         away = where(x != x, -np.inf if kind == "max" else np.inf, x)
@@ -314,6 +313,9 @@ FUNCTIONS: dict[str, Function] = {
     "common_type": lambda *v: np.result_type(*(one.dtype for one in v), np.float16).type,
     "can_cast": lambda x, to, **k: np.can_cast(x.dtype, to, **k),
 }
+definitions.FUNCTIONS |= FUNCTIONS
+definitions.UFUNCS |= UFUNCS
+definitions.METHODS |= {n: FUNCTIONS[n] for n in ("repeat", "take", "dot", "trace", "diagonal")}
 
 
 def _folded(function: Function, values: Sequence[Any]) -> Any:

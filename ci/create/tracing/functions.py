@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ci.create.tracing import definitions
 from ci.create.tracing.array import (
     Traced,
     axes_of,
@@ -17,6 +17,7 @@ from ci.create.tracing.array import (
     reshaped,
     scanned,
 )
+from ci.create.tracing.definitions import Function
 from ci.create.tracing.ranges import concatenate, flip, split, stack
 from ci.create.tracing.tape import Untraceable
 
@@ -263,7 +264,7 @@ def windows(
     return Traced(x.tape, node, shape, x.dtype)
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
+FUNCTIONS: dict[str, Function] = {
     "sum": sum_,
     "mean": mean,
     "var": var,
@@ -311,17 +312,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _derived(name: str) -> Callable[..., Any]:
-    def method(*args: Any, **kwargs: Any) -> Any:
-        from ci.create.tracing import derived
-
-        return derived.FUNCTIONS[name](*args, **kwargs)
-
-    return method
-
-
-METHODS: dict[str, Callable[..., Any]] = {
-    **{n: _derived(n) for n in ("repeat", "take", "dot", "trace", "diagonal")},
+METHODS: dict[str, Function] = {
     "conj": lambda x: x,
     "conjugate": lambda x: x,
     **{n: FUNCTIONS[n] for n in ("sum", "mean", "var", "std", "prod", "max", "min", "cumsum")},
@@ -331,3 +322,5 @@ METHODS: dict[str, Callable[..., Any]] = {
     "windows": windows,
     "flatten": FUNCTIONS["ravel"],
 }
+definitions.FUNCTIONS |= FUNCTIONS
+definitions.METHODS |= METHODS

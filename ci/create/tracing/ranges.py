@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ci.create.tracing import definitions
 from ci.create.tracing.array import Traced, axes_of, broadcast, lifted, reshaped
 from ci.create.tracing.symbols import scalar_node
 from ci.create.tracing.tape import Untraceable
@@ -193,3 +194,6 @@ def _of_joined(x: Traced, axis: int, start: int, stop: int) -> Traced | None:
             return None
         place = end
     return concatenate(pieces, axis) if len(pieces) > 1 else pieces[0]
+
+
+definitions.METHODS |= {"__getitem__": indexed, "__setitem__": assigned}

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ci.create.tracing.tape import Tape
 
@@ -59,10 +60,8 @@ class Symbolic:
     node: int
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        from ci.create.tracing.array import Traced
-
-        if any(isinstance(one, Traced) for one in inputs):
-            return NotImplemented
+        if any(isinstance(one, NDArrayOperatorsMixin) for one in inputs):
+            return NotImplemented  # a traced array writes the call itself
         plain = [_plain(one) for one in inputs]
         value = getattr(ufunc, method)(*plain, **options)
         name = UFUNCS.get(ufunc.__name__)

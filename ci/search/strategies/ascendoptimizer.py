@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 from pydantic import Field
 
 from ci.model.frozen import Frozen
-from ci.search.base import BudgetSpent, Strategy
+from ci.search.base import Strategy
+from ci.search.run import BudgetSpent
 
 if TYPE_CHECKING:
     from ci.model.trial import Trial

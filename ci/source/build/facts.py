@@ -25,10 +25,10 @@ from ci.source.build.evaluation import (
     operator_roots,
     tree_of,
 )
+from ci.source.build.host_units import calls_runtime, works_for_host
 from ci.source.build.settings import build_setting
 from ci.source.build.sync import Entry, Sync, entry_of, for_operator, synchronisation
 from ci.source.definition import tiling_functions
-from ci.source.host_units import calls_runtime, works_for_host
 from rules.architectures import architectures
 
 _MOST_SHARED_SOURCES = 80

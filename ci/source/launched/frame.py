@@ -11,8 +11,8 @@ from typing import Final
 from ci.model import layout
 from ci.model.errors import InputError
 from ci.source.cpp_text import without_comments
+from ci.source.launch_places import FILE, SUFFIXES
 from ci.source.launched.entry import KernelEntry, entry_in
-from ci.source.launched.places import FILE, SUFFIXES
 from ci.source.sides import repository_of, text_of
 
 OPEN: Final = "TODO"

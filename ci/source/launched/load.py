@@ -22,8 +22,8 @@ from ci.model.regular_file import file_text
 from ci.model.yaml_model import MOST_BYTES, Place, YamlFile
 from ci.source.build.facts import build_facts, read_build
 from ci.source.build.tree import folders_of_tree
+from ci.source.launch_places import FILE, says_launch
 from ci.source.launched.entry import KernelEntry, Structure, entry_in, structure
-from ci.source.launched.places import FILE, says_launch
 from ci.source.launched.texts import Launch, LaunchTexts
 from ci.source.sides import repository_of, text_of
 from ci.source.workload_model import (

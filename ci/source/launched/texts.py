@@ -11,8 +11,8 @@ from ci.model.dtypes import BY_NAME
 from ci.model.errors import InputError
 from ci.model.operator import AttrSpec, LaunchNumber, TensorSpec
 from ci.model.yaml_model import Place
+from ci.source.launch_expression import CHIP, Code, Known, Written, code
 from ci.source.launched.entry import REAL, WHOLE, KernelEntry, Parameter, Structure
-from ci.source.launched.expression import CHIP, Code, Known, Written, code
 from ci.source.workload_model import GivenLaunch, GivenOutput, as_dtype
 
 WORD: Final = 8

@@ -173,7 +173,7 @@ def running_trials(data: Path) -> list[Path]:
 
 
 @needs_hidden_files
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_webhook_becomes_a_merge_request_although_the_server_is_killed_on_the_way(
     github: Ops, serving: Serving
 ) -> None:
@@ -308,9 +308,14 @@ def run_planned(folder: Path, env: dict[str, str]) -> None:
     (place / RESULT).write_text(result.model_copy(update=own).model_dump_json())
 
 
-@pytest.mark.long
 @needs_hidden_files
-@pytest.mark.parametrize("forge", ["github", "gitlab", "gitcode"])
+@pytest.mark.parametrize(
+    "forge",
+    [
+        pytest.param("github", marks=pytest.mark.long),
+        *(pytest.param(name, marks=pytest.mark.nightly) for name in ("gitlab", "gitcode")),
+    ],
+)
 def test_three_ci_steps_do_the_same_and_the_middle_one_needs_no_token(
     forge: str, tmp_path: Path
 ) -> None:

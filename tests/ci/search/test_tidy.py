@@ -10,8 +10,7 @@ import pytest
 
 from ci.model.budget import Budget
 from ci.model.trial import Candidate, Trial
-from ci.search.base import BudgetSpent
-from ci.search.run import Run
+from ci.search.run import BudgetSpent, Run
 from ci.search.tidy import tidied
 from ci.system.trial_store import TRIALS_FILE, TrialStore
 from ci.testing.model_operator import HOST_FILE, KERNEL, KERNEL_FILE, ModelEvaluator, write

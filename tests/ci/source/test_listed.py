@@ -9,7 +9,7 @@ import pytest
 
 from ci.session.placing import folder_of, operators_in, workload_folders
 from ci.source.discovery import find_operators, operator_places
-from ci.source.launched.places import FILE
+from ci.source.launch_places import FILE
 from ci.source.placed import source_texts
 from ci.source.workload_file import find_workload
 from tests.ci.source.test_declared import pair

@@ -15,8 +15,9 @@ from tokenizers.pre_tokenizers import Whitespace
 
 from ci.model.errors import InputError
 from experience.bank.bank import Bank
-from experience.bank.embed import HashedEmbedder, Vector, make_embedder
+from experience.bank.embed import HashedEmbedder, Vector
 from experience.bank.embed_endpoint import EndpointEmbedder
+from experience.bank.embedders import make_embedder
 from experience.bank.retrieve import Query
 from tests.ci.proposer.llm.server import Answer, ModelServer
 from tests.experience.make import make_tuple

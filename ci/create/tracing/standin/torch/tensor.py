@@ -199,21 +199,18 @@ class Tensor:
 
     def selu(self) -> Tensor:
         """Scaled exponential linear unit."""
-        from .nn.functional import selu
-
-        return selu(self)
+        low = (self.clamp(max=0).exp() - 1.0) * 1.6732632423543772  # constants of the paper
+        return (self.clamp(min=0) + low) * 1.0507009873554805
 
     def softmax(self, dim: int = -1, **_: Any) -> Tensor:
-        """Softmax along an axis."""
-        from .nn.functional import softmax
-
-        return softmax(self, dim)
+        """e^x over its sum along an axis."""
+        e = (self - self.amax(dim, True)).exp()
+        return e / e.sum(dim, True)
 
     def log_softmax(self, dim: int = -1, **_: Any) -> Tensor:
         """Logarithm of the softmax."""
-        from .nn.functional import log_softmax
-
-        return log_softmax(self, dim)
+        low = self - self.amax(dim, True)
+        return low - low.exp().sum(dim, True).log()
 
     # Reductions
 

@@ -46,8 +46,8 @@ def elu(x: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 
 def selu(x: Tensor, inplace: bool = False) -> Tensor:
-    """Scaled elu, with the constants of the paper."""
-    return elu(x, 1.6732632423543772) * 1.0507009873554805
+    """Scaled exponential linear unit."""
+    return x.selu()
 
 
 def leaky_relu(x: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
@@ -80,14 +80,12 @@ def softsign(x: Tensor) -> Tensor:
 
 def softmax(x: Tensor, dim: int = -1, **_: Any) -> Tensor:
     """e^x over its sum."""
-    e = (x - x.amax(dim, True)).exp()
-    return e / e.sum(dim, True)
+    return x.softmax(dim)
 
 
 def log_softmax(x: Tensor, dim: int = -1, **_: Any) -> Tensor:
     """The logarithm of softmax."""
-    low = x - x.amax(dim, True)
-    return low - low.exp().sum(dim, True).log()
+    return x.log_softmax(dim)
 
 
 def _reduced(x: Tensor, reduction: str) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ci.source.launched.expression import Known, code
+from ci.source.launch_expression import Known, code
 
 KNOWN = Known(["x", "w"], {"rows": True, "scale": False, "cores": True})
 
