@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
-from ci.source.cpp_source import Source, ancestors, walk
+from ci.source.cpp_source import Source, ancestors, squeeze, walk
 from ci.tiling.limits import VALUE, Limit, at_most, limited
 from ci.tiling.template import Kind, Knob
 
@@ -71,6 +72,12 @@ _WHY = {
 }  # fmt: skip
 _VALUES = {"core_work": CORE_WORK, "core_root": CORE_ROOT, "core_rows": CORE_ROOT}
 _SAID = re.compile(r"log|print", re.I)
+_WIDE = re.compile(r"auto|(?:std::)?(?:u?int64_t|size_t)")
+_CHANGED = (
+    r"(?<!&)&\s*NAME\b|\bNAME\s*(?:[-+*/%&|^]|<<|>>)?=[^=]"
+    r"|(?:\+\+|--)\s*NAME\b|\bNAME\s*(?:\+\+|--)"
+)
+"""What may give a variable another value, of any variable of that name further down."""
 
 
 def find_core_knobs(source: Source, path: str, caps: tuple[int, ...], cut: int) -> list[Knob]:
@@ -116,15 +123,16 @@ def _by_work(
     """(name, kind, limit) by what is read, by what is made, by the root of what is read, and by the
     root of the rows that are made."""
     found: list[tuple[str, Kind, Limit]] = []
+    lines: tuple[str, ...]
     for name, elements, remark in (
         ("work", elements_of(cut), _REMARK_READ),
         ("output", _MADE, _REMARK_MADE),
     ):
         total = f"{context}->{elements}"
-        enough = at_most(left, f"{total} / {VALUE} + 1")
-        found.append((name, "core_work", Limit(enough, remark, unasked_shape(source, node, total))))
+        lines = at_most(left, f"{total} / {VALUE} + 1")
+        found.append((name, "core_work", limit_by(lines, remark, source, node, total)))
     total = f"{context}->{elements_of(cut)}"
-    root = Limit(_lowered(left, total), _REMARK_ROOT, unasked_shape(source, node, total))
+    root = limit_by(_lowered(left, total), _REMARK_ROOT, source, node, total, compared=True)
     found.append(("root", "core_root", root))
     made = f"{context}->GetOutputShape(0)"
     last = f"{made}->GetStorageShape().GetDim({made}->GetStorageShape().GetDimNum() - 1)"
@@ -169,13 +177,14 @@ def _expression_core_knobs(
         context, summed = context_name(source, node), _summed(source, node)
         total = summed or (f"{context}->{elements_of(cut)}" if context else "")
         kind: Kind = "core_cap" if not total else "core_work" if limited else "core_root"
+        asked = total and not summed and unasked_shape(source, node, total)
+        total = name_of(source, node, total, compared=kind == "core_root") or total
         if kind == "core_root":
             form = _lowered_within(call, total, "\n" + source.indent(value.start_byte))
         else:
             form = (
                 f"std::min<uint32_t>({call}, {f'{total} / {{value}} + 1' if total else '{value}'})"
             )
-        asked = total and not summed and unasked_shape(source, node, total)
         if asked:
             form = f"{asked} == nullptr ? {call} : {form}"
         held = NO_CAP
@@ -239,6 +248,58 @@ def _class_of(source: Source, node: Node) -> str:
     declarator = function.child_by_field_name("declarator") if function is not None else None
     found = _METHOD.search(source.code(declarator)) if declarator is not None else None
     return str(found.group(1)) if found else ""
+
+
+def limit_by(
+    lines: Sequence[str],
+    remark: str,
+    source: Source,
+    node: Node,
+    total: str,
+    *,
+    compared: bool = False,
+) -> Limit:
+    """The limit behind `node` whose lines ask for `total`: by its name, where the source has one.
+
+    `compared`: they compare it with a signed number.
+    """
+    named = total, name_of(source, node, total, compared=compared)
+    return Limit(lines, remark, unasked_shape(source, node, total), named)
+
+
+def name_of(source: Source, node: Node, expression: str, *, compared: bool = False) -> str:
+    """The local variable that holds an expression from before `node` on; '' if there is none.
+
+    It has 64 bits, and nothing else is assigned to it. One without a sign is cast if it is
+    `compared`, which compilers would warn of.
+    """
+    inside = node
+    for up in ancestors(node):
+        if up.type == "compound_statement":
+            before = [one for one in up.named_children if one.end_byte <= inside.start_byte]
+            for declared in before:
+                for kind, name in _held_by(source, declared, expression):
+                    changed = _CHANGED.replace("NAME", name)
+                    if not re.search(changed, source.shadow[declared.end_byte :]):
+                        cast = compared and not kind.startswith(("auto", "int", "std::int"))
+                        return f"static_cast<int64_t>({name})" if cast else name
+        if up.type == "function_definition":
+            break
+        inside = up
+    return ""
+
+
+def _held_by(source: Source, declared: Node, expression: str) -> Iterator[tuple[str, str]]:
+    """Type and name of a declaration's variables that begin with the value of an expression."""
+    kind = declared.child_by_field_name("type")
+    if declared.type != "declaration" or kind is None or not _WIDE.fullmatch(source.code(kind)):
+        return
+    for one in declared.children_by_field_name("declarator"):
+        name, value = one.child_by_field_name("declarator"), one.child_by_field_name("value")
+        if name is None or value is None or name.type != "identifier":
+            continue
+        if source.code(value) == squeeze(expression):
+            yield source.code(kind), source.code(name)
 
 
 def unasked_shape(source: Source, node: Node, total: str) -> str:

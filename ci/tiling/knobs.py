@@ -20,7 +20,7 @@ from ci.tiling.core_knobs import (
     context_name,
     elements_of,
     find_core_knobs,
-    unasked_shape,
+    limit_by,
 )
 from ci.tiling.limits import VALUE, Limit, at_most, limited
 from ci.tiling.template import LARGEST_DIVISOR, Decides, Kind, Knob
@@ -117,7 +117,7 @@ def _ub_share_knobs(source: Source, path: str, cut: int) -> list[Knob]:
         lines = at_most(variable, f"{total} * {VALUE} + {LEAST_UB}")
         knobs.append(
             limited(
-                Limit(lines, _REMARK_UB, unasked_shape(source, node, total)),
+                limit_by(lines, _REMARK_UB, source, node, total),
                 source,
                 share.end,
                 indent,

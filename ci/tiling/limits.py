@@ -24,6 +24,8 @@ class Limit:
     """The comment above, which may say {value} too; none when empty."""
     shape: str = ""
     """An expression that the lines ask and that may be null; '' when it is known to be there."""
+    spelled: tuple[str, str] = ("", "")
+    """An expression of the lines, and the name that the source has for it; '' for none."""
 
     def form(self, indent: str) -> str:
         """The text, each line behind `indent`, which begins a new one."""
@@ -32,9 +34,13 @@ class Limit:
 
     def after(self, text: str) -> re.Match[str] | None:
         """The statement at the beginning of `text`, whatever its layout; group 1 is the value."""
-        return re.match(_pattern(self._guarded()), text) or re.match(_pattern(self.lines), text)
+        ways = (self._guarded(), self.lines)
+        return next((found for way in ways if (found := re.match(_pattern(way), text))), None)
 
     def _guarded(self) -> list[str]:
+        expression, name = self.spelled
+        if name:
+            return [line.replace(expression, name) for line in self.lines]
         if not self.shape:
             return list(self.lines)
         inner = [f"    {line.replace(f'{self.shape}->', 'shape->')}" for line in self.lines]

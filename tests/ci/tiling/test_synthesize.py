@@ -228,7 +228,7 @@ def test_a_core_count_inside_a_call_is_limited_in_place(tmp_path: Path) -> None:
     )
     operator = write(tmp_path, host=host)
     text = synthesize(operator, "910B4").changes({"cores.root": 512})[HOST_FILE]
-    assert "(total, [&] {" in text and f" * paying * 512 > {ELEMENTS}) {{" in text
+    assert "(total, [&] {" in text and " * paying * 512 > static_cast<int64_t>(total)) {" in text
     again = synthesize(operator, "910B4", files={HOST_FILE: text})
     assert again.values["cores.root"] == 512
     assert again.changes({"cores.root": 0}) == {HOST_FILE: host}
@@ -396,7 +396,7 @@ static ge::graphStatus TilingFunc(gert::TilingContext* context) {
 
 
 def test_a_shape_that_was_asked_for_before_is_not_asked_whether_it_is_there(tmp_path: Path) -> None:
-    host = HOST.replace("auto coreNum =", f"auto all = {ELEMENTS};\n    auto coreNum =")
+    host = HOST.replace("auto coreNum =", f"use({ELEMENTS});\n    auto coreNum =")
     text = synthesize(write(tmp_path, host=host), "910B4").changes({"coreNum.work": 512})[HOST_FILE]
     limited = f"coreNum = std::min<int64_t>(coreNum, {ELEMENTS} / 512 + 1);"
     assert f"    {REMARK}\n    {limited}" in text
