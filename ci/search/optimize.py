@@ -16,9 +16,10 @@ from ci.proposer.base import Proposer, RunContext
 from ci.proposer.rules.proposer import rules_proposer
 from ci.proposer.sources import left_alone
 from ci.search.base import Strategy
+from ci.search.ending import BudgetSpent
 from ci.search.lessons import lessons
 from ci.search.outcome import conclude
-from ci.search.run import BudgetSpent, Run, was_paid
+from ci.search.run import Run, was_paid
 from ci.search.steps import Steps
 from ci.search.strategies import make_strategy
 from ci.search.task import Task

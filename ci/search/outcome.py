@@ -20,7 +20,8 @@ from ci.model.trial import Fingerprint, Outcome, Refusal, Trial
 from ci.model.uncertainty import Uncertainty, uncertainty
 from ci.proposer.sources import left_alone
 from ci.search.changes import summed
-from ci.search.run import ENSEMBLE, BudgetSpent, Run, measured
+from ci.search.ending import BudgetSpent
+from ci.search.run import ENSEMBLE, Run, measured
 from ci.search.tidy import tidied
 from ci.source.discovery import other_chips
 from ci.source.source_diff import git_diff

@@ -24,6 +24,7 @@ from ci.model.objective import gains, least_gain, score_us
 from ci.model.result import Verification
 from ci.model.trial import Candidate, Measurement, Outcome, Refusal, Trial
 from ci.model.uncertainty import uncertainty
+from ci.search.ending import BudgetSpent
 from ci.system.trial_store import TrialStore
 from ci.tiling.template import Cut
 from rules.constants import in_words
@@ -45,10 +46,6 @@ ENSEMBLE = "ensemble"
 
 _STEP = "step"
 """The gate of candidates that broke a rule of their stage: they are not evaluated."""
-
-
-class BudgetSpent(Exception):
-    """No evaluation is left; ends the search and not the run. A strategy lets it pass."""
 
 
 class Run:

@@ -13,8 +13,9 @@ from ci.model.settings import OptimizeSettings
 from ci.model.trial import Candidate, Outcome, Trial
 from ci.proposer.base import ProposalRejected, Step
 from ci.proposer.rules.diagnosing import diagnose_by_rules
+from ci.search.ending import MOST_IDLE, BudgetSpent
 from ci.search.lookahead import look_ahead
-from ci.search.run import BudgetSpent, Run
+from ci.search.run import Run
 from ci.search.task import Task
 from ci.tiling.synthesize import cut_of, follow, synthesize
 from ci.tiling.template import TilingTemplate
@@ -23,9 +24,6 @@ from experience.bank.retrieve import Query, Retrieved
 Stage: TypeAlias = Literal["tiling", "kernel", "joint"]
 STAGES: Final[tuple[Stage, ...]] = ("tiling", "kernel")
 """The stages of Algorithm 1; steps of both at once are a strategy's choice (`Steps.joint`)."""
-
-MOST_IDLE: Final = 30
-"""Proposals of a stage in a row that cost no evaluation, after which it counts as exhausted."""
 
 _RETRIEVED = TypeAdapter(tuple[Retrieved, ...])
 

@@ -6,7 +6,8 @@ from ci.model.comparison import MINIMUM_EFFECT
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Trial
 from ci.search.combine import WITHOUT, without
-from ci.search.run import BudgetSpent, Run
+from ci.search.ending import BudgetSpent
+from ci.search.run import Run
 from ci.source.layout_style import laid_out
 from ci.tiling.synthesize import follow, synthesize
 

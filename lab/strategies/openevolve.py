@@ -20,7 +20,7 @@ from ci.model.frozen import Frozen
 from ci.model.objective import worth
 from ci.model.trial import Outcome, Trial
 from ci.search.base import Strategy
-from ci.search.steps import MOST_IDLE
+from ci.search.ending import MOST_IDLE
 from ci.system.scratch import scratch
 from lab.openevolve.endpoint import Endpoint, marked
 from lab.openevolve.evaluator import ADDRESS

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ci.model.frozen import Frozen
 from ci.search.base import Strategy
-from ci.search.run import BudgetSpent
+from ci.search.ending import BudgetSpent
 
 if TYPE_CHECKING:
     from ci.model.trial import Trial

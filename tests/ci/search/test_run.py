@@ -12,7 +12,8 @@ from ci.model.budget import Budget
 from ci.model.notice import Notice
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Outcome, Refusal, Trial
-from ci.search.run import BudgetSpent, Run
+from ci.search.ending import BudgetSpent
+from ci.search.run import Run
 from ci.system.trial_store import TRIALS_FILE, TrialStore
 from ci.testing.model_operator import KERNEL_FILE, ModelEvaluator, write
 

@@ -10,7 +10,8 @@ import pytest
 
 from ci.model.budget import Budget
 from ci.model.trial import Candidate, Trial
-from ci.search.run import BudgetSpent, Run
+from ci.search.ending import BudgetSpent
+from ci.search.run import Run
 from ci.search.tidy import tidied
 from ci.system.trial_store import TRIALS_FILE, TrialStore
 from ci.testing.model_operator import HOST_FILE, KERNEL, KERNEL_FILE, ModelEvaluator, write
