@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from ci.create.emit_kernel import templates
+from ci.create.emit_kernel import kept, templates
 from ci.create.layout import Layout
 from ci.create.lower import Lowered
 from ci.create.passes.base import BYTES, VECTOR, Budget, Plan, folds_of, has_two_forms
@@ -117,6 +117,7 @@ def host_files(lowered: Lowered, layouts: list[Layout], interface: Interface) ->
         "mixed": _mixed(lowered),
         "two_forms": bool(lowered.resident),
         "totals": lowered.totals,
+        "kept": kept(program),
         "few": FEW,
         "turned": any(p["turned"] == "true" for p in phases),
         "split": _split(lowered.split) if lowered.split else None,

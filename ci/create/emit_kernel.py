@@ -14,6 +14,7 @@ from ci.create.passes.base import BYTES, Slot, has_two_forms
 from ci.create.passes.budget import PARTS_BYTES, Queue
 from ci.create.passes.copies import camel, queue_of, type_of
 from ci.create.passes.vector import FOLDS
+from ci.create.program import Program
 from ci.create.tensors import Tensor
 
 HELPERS: Final = (
@@ -87,6 +88,7 @@ def kernel_text(lowered: Lowered, title: str) -> str:
             resident_slots=[{"init": _init(s)} for s in lowered.slots(True)],
             all_slots=list(slots),
             totals=totals,
+            kept=kept(program),
             process=_process(lowered, two),
             methods=[method for p in plans.values() for method in methods(p, depths)],
             shares=any(p.groups for p in program.phases),
@@ -94,6 +96,13 @@ def kernel_text(lowered: Lowered, title: str) -> str:
             parts_bytes=PARTS_BYTES,
         )
     )
+
+
+def kept(program: Program) -> list[dict[str, str]]:
+    """What lies in the workspace, each tensor with the floats that it takes."""
+    return [
+        {"name": t.name, "floats": " * ".join(f"length{g}" for g in t.groups)} for t in program.kept
+    ]
 
 
 def _smallest(tiles: list[Tensor]) -> str:
@@ -164,7 +173,7 @@ def _process(lowered: Lowered, two: bool) -> list[str]:
         else:
             lines.append(f"{plan.name}();")
         totals = plan.phase.totals
-        if totals:
+        if lowered.program.meets(plan.phase):
             lines.append("SyncAll();")
         for total in totals:
             assert total.value is not None

@@ -76,7 +76,7 @@ def run(
     for tensor in program.inputs:
         shape = [sizes[g] for g in tensor.groups]
         machine.memory[tensor.name] = np.asarray(inputs[tensor.name], np.float64).reshape(shape)
-    for tensor in program.outputs:
+    for tensor in (*program.outputs, *program.kept):
         machine.memory[tensor.name] = np.full([sizes[g] for g in tensor.groups], np.nan)
     with np.errstate(all="ignore"):
         for phase in program.phases:

@@ -134,6 +134,13 @@ class Program:
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
     phases: tuple[Phase, ...]
+    kept: tuple[Tensor, ...] = ()
+    """What phases leave to later ones in the workspace."""
+
+    def meets(self, phase: Phase) -> bool:
+        """Whether all cores meet when a phase is done: what it leaves is of use to others then."""
+        leaves = any(s.op == "store" and s.tensor and s.tensor.kept for s in phase.statements)
+        return leaves or bool(phase.totals)
 
     def group(self, name: str) -> Group:
         """The group of that name."""
@@ -147,7 +154,7 @@ class Program:
         lines += [f"  {g.name} = {g.size}" for g in self.groups]
         for phase in self.phases:
             lines.append("")
-            if phase.number and self.phases[phase.number - 1].totals:
+            if phase.number and self.meets(self.phases[phase.number - 1]):
                 lines.append("  all cores meet")
             if not phase.groups:
                 lines.append("  on one core:")

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from ci.create.items import Item
 from ci.create.layout import Layout
+from ci.create.placement import Placement, disagree, is_total
 from ci.create.program import Argument, Kind, Phase, Program, Statement, Sweep, Value, kind_of
 from ci.create.scalars import Scalar
 from ci.create.tensors import Tensor
@@ -23,90 +23,66 @@ A copy of such lines takes up to 61 cycles for one that begins within a block.""
 
 def program_of(name: str, layout: Layout) -> Program:
     """The program that computes a layout; raises InputError with what is not lowered."""
-    phases = _phases(layout)
-    stores = _store_phases(layout, phases)
-    made = []
-    for number in range(max(stores, default=0) + 1):
-        made.append(_PhaseMaker(layout, phases, stores, number).phase())
-    return Program(name, layout.groups, layout.inputs, layout.outputs, tuple(made))
-
-
-def is_total(item: Item) -> bool:
-    """Whether an item is a reduction to one number."""
-    return item.op.startswith("fold ") and not item.groups
-
-
-def _phases(layout: Layout) -> list[int]:
-    """The phase at whose beginning each item can be computed."""
-    found: list[int] = []
-    for item in layout.items:
-        before = max((found[a] for a in item.args if isinstance(a, int)), default=0)
-        found.append(before + is_total(item))
-    return found
-
-
-def _store_phases(layout: Layout, phases: list[int]) -> list[int]:
-    """The phase that stores each target. Parts of an output of which one has groups that another
-    lacks go over spaces of their own, in phases of their own."""
-    found: list[int] = []
-    spaces: dict[tuple[str, int], frozenset[str]] = {}
-    for tensor, items in zip(layout.targets, layout.stored, strict=True):
-        phase, groups = max(phases[i] for i in items), frozenset(tensor.groups)
-        while tensor.of and spaces.get((tensor.of, phase), groups) != groups:
-            phase += 1
-        spaces[tensor.of, phase] = groups
-        found.append(phase)
-    return found
+    placed = Placement(layout)
+    made = [
+        _PhaseMaker(layout, placed, n).phase() for n in range(max(placed.stores, default=0) + 1)
+    ]
+    kept = tuple(tensor for tensor, _ in placed.kept.values())
+    return Program(name, layout.groups, layout.inputs, layout.outputs, tuple(made), kept)
 
 
 @dataclass
 class _PhaseMaker:
     layout: Layout
-    phases: list[int]
-    store_phases: list[int]
+    placed: Placement
     number: int
     needed: list[int] = field(default_factory=list)
 
     def phase(self) -> Phase:
-        items = self.layout.items
+        self.items = items = self.placed.items(self.number)
+        kept = self.placed.kept
         self.totals = [i for i, item in enumerate(items) if is_total(item) and self._ends_here(i)]
-        self.stores = [
-            (tensor, own)
-            for tensor, own, phase in zip(
-                self.layout.targets, self.layout.stored, self.store_phases, strict=True
-            )
-            if phase == self.number
-        ]
+        targets = zip(self.layout.targets, self.layout.stored, self.placed.stores, strict=True)
+        self.stores = [(t, own) for t, own, phase in targets if phase == self.number]
+        self.stores += [(t, (i,)) for i, (t, phase) in kept.items() if phase == self.number]
         self.needed = self._closure()
         used = frozenset().union(*(items[i].groups for i in self.needed))
         used |= frozenset().union(*(items[i].along for i in self.totals))
         active = [g.name for g in self.layout.groups if g.name in used]
         self.cols = active[-1] if active else ""
         self.rows, turned = self._rows(active)
+        if turned and len({t.dtype for t in self._touched()}) > 1:  # they cannot be turned
+            for cols in active[-2::-1]:
+                self.cols = cols
+                rows, again = self._rows([*(g for g in active if g != cols), cols])
+                if not again:
+                    self.rows, turned = rows, False
+                    break
+            else:
+                self.cols = active[-1]
         if turned and self._length(self.cols) < min(FEW, self._length(self.rows)):
             self.rows, self.cols = self.cols, self.rows  # tiles have long rows
         self.outer = tuple(g for g in active if g not in (self.rows, self.cols))
         folds = [i for i in self.needed if items[i].along and not is_total(items[i])]
         self.sequential = frozenset().union(*(items[i].along for i in folds))
-        for i in folds:
-            fold = items[i].op.startswith("fold")
-            again = fold and not self._arguments(i) >= self.sequential  # for each of another axis
-            if fold and (items[i].groups & self.sequential or again):
-                raise InputError(
-                    "It reduces over different axes that depend on each other: what is summed over"
-                    " one axis meets what is summed over another. That is not one kernel; make an"
-                    " operator of each output, or of each reduction."
-                )
+        if disagree(items, self.needed):
+            raise InputError(
+                "It reduces over different axes in one loop: what is summed over one axis meets"
+                " what is summed over another. Make an operator of each reduction."
+            )
         self.depth = self._depths()
         self.names = {i: self._name(i) for i in (*self.needed, *self.totals)}
         return self._made()
 
-    def _arguments(self, i: int) -> frozenset[str]:
-        """The groups that the arguments of an item vary over."""
-        given = (
-            self.layout.items[a].groups for a in self.layout.items[i].args if isinstance(a, int)
-        )
-        return frozenset().union(*given)
+    def _memory(self) -> tuple[Tensor, ...]:
+        """All that can be loaded."""
+        kept = (tensor for tensor, _ in self.placed.kept.values())
+        return (*self.layout.inputs, *self.layout.parts, *kept)
+
+    def _touched(self) -> list[Tensor]:
+        """What this phase loads and stores."""
+        loaded = {self.items[i].op.partition("load ")[2] for i in self.needed}
+        return [t for t in self._memory() if t.name in loaded] + [t for t, _ in self.stores]
 
     def _length(self, group: str) -> int:
         """Return the length of a group in the traced case."""
@@ -115,10 +91,7 @@ class _PhaseMaker:
     def _rows(self, active: list[str]) -> tuple[str, bool]:
         """The group around the columns: the last of a tensor that is turned, if there is one; and
         whether there is."""
-        loaded = {self.layout.items[i].op.partition("load ")[2] for i in self.needed}
-        tensors = [t for t in (*self.layout.inputs, *self.layout.parts) if t.name in loaded]
-        tensors += [t for t, _ in self.stores]
-        turned = {t.groups[-1] for t in tensors if self.cols in t.groups[:-1]}
+        turned = {t.groups[-1] for t in self._touched() if self.cols in t.groups[:-1]}
         if len(turned) > 1:
             raise InputError("Tensors end with three different axes; that is not lowered.")
         if turned:
@@ -133,12 +106,12 @@ class _PhaseMaker:
             wanted |= one == total
             if one not in seen:
                 seen.add(one)
-                left += [a for a in self.layout.items[one].args if isinstance(a, int)]
-        return wanted and self.phases[total] == self.number + 1
+                left += [a for a in self.items[one].args if isinstance(a, int)]
+        return wanted and self.placed.phases[total] == self.number + 1
 
     def _closure(self) -> list[int]:
         """The items of this phase; of an earlier total only its result."""
-        items = self.layout.items
+        items = self.items
         left = [a for t in self.totals for a in items[t].args if isinstance(a, int)]
         left += [i for _, own in self.stores for i in own]
         found: set[int] = set()
@@ -153,13 +126,13 @@ class _PhaseMaker:
 
     def _swept(self, i: int) -> bool:
         """Whether an item has a value for each tile of a sweep."""
-        return bool(self.layout.items[i].groups & self.sequential)
+        return bool(self.items[i].groups & self.sequential)
 
     def _depths(self) -> dict[int, int]:
         """How many sweeps lie before each item."""
         found: dict[int, int] = {}
         for i in self.needed:
-            item = self.layout.items[i]
+            item = self.items[i]
             if is_total(item):
                 found[i] = 0
                 continue
@@ -171,7 +144,7 @@ class _PhaseMaker:
         return kind_of(groups, self.rows, self.cols)
 
     def _name(self, i: int) -> Value:
-        item = self.layout.items[i]
+        item = self.items[i]
         base = item.op.split()[-1] if item.op.startswith(("load", "fold")) else item.op.split()[0]
         return Value(
             f"{base}{'' if item.op.startswith('load') else i}", self._kind(item.groups), item.mask
@@ -181,12 +154,11 @@ class _PhaseMaker:
         return given if isinstance(given, Scalar) else self.names[given]
 
     def _statement(self, i: int) -> Statement:
-        item = self.layout.items[i]
+        item = self.items[i]
         args = tuple(self._argument(a) for a in item.args)
         if item.op.startswith("load "):
             name = item.op.removeprefix("load ")
-            tensors = (*self.layout.inputs, *self.layout.parts)
-            tensor = next(t for t in tensors if t.name == name)
+            tensor = next(t for t in self._memory() if t.name == name)
             return Statement("load", self.names[i], tensor=tensor)
         if item.op.startswith("window "):
             op, _, name = item.op.partition(" of ")
@@ -209,7 +181,7 @@ class _PhaseMaker:
         return Statement(item.op, self.names[i], args, total=is_total(item))
 
     def _made(self) -> Phase:
-        items, depth = self.layout.items, self.depth
+        items, depth = self.items, self.depth
         last = max(depth.values(), default=0)
         sweeps = []
         prelude = self._settled(0)
@@ -235,7 +207,7 @@ class _PhaseMaker:
 
     def _body(self, d: int) -> list[Statement]:
         """What sweep `d` computes: enough for the folds, totals and stores that it can feed."""
-        items = self.layout.items
+        items = self.items
         single = not self.sequential and d == 0
         folds = [
             i
@@ -260,14 +232,14 @@ class _PhaseMaker:
         return Statement("store", None, tuple(self.names[i] for i in own), tensor=tensor)
 
     def _argument_depth(self, i: int) -> int:
-        return max(self.depth[a] for a in self.layout.items[i].args if isinstance(a, int))
+        return max(self.depth[a] for a in self.items[i].args if isinstance(a, int))
 
     def _at(self, total: int, d: int, single: bool) -> bool:
-        (arg,) = (a for a in self.layout.items[total].args if isinstance(a, int))
+        (arg,) = (a for a in self.items[total].args if isinstance(a, int))
         return (self._swept(arg) or single) and self.depth[arg] == d
 
     def _swept_closure(self, roots: list[int], single: bool) -> set[int]:
-        items, found, left = self.layout.items, set[int](), list(roots)
+        items, found, left = self.items, set[int](), list(roots)
         while left:
             one = left.pop()
             if one in found or is_total(items[one]) or not (self._swept(one) or single):
@@ -278,7 +250,7 @@ class _PhaseMaker:
 
     def _settled(self, d: int) -> list[Statement]:
         """What is computed once a unit after `d` sweeps."""
-        items = self.layout.items
+        items = self.items
         if not self.sequential:
             return []  # a unit is one tile: all is in its body
         here = [

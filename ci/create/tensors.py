@@ -46,6 +46,8 @@ class Tensor:
     """The tensor that it is a part of."""
     runs: tuple[Run, ...] = ()
     """The runs of a part: where its groups lie in each axis of that tensor."""
+    kept: bool = False
+    """Whether it lies in the workspace, from one phase to later ones."""
 
     @property
     def memory(self) -> str:

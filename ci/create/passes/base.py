@@ -228,7 +228,7 @@ def splits(plan: Plan) -> bool:
     folded: the only phase with tiles, and one that folds and does not scan."""
     phase = plan.phase
     scans = any(s.carry is not None or s.op.startswith("window") for s in phase.statements)
-    alone = sum(bool(p.groups) for p in plan.program.phases) == 1
+    alone = sum(bool(p.groups) for p in plan.program.phases) == 1 and not plan.program.kept
     claims = any(region.claimed and not region.loops for region in plan.regions)
     wide = any(s.value is not None and s.value.kind == "tile" for s in folds_of(plan))
     return bool(phase.sequential) and alone and not (plan.resident or scans or claims or wide)

@@ -72,6 +72,8 @@ def camel(name: str) -> str:
 
 def type_of(tensor: Tensor) -> str:
     """The C++ type of its elements, by the macro that the build gives."""
+    if tensor.kept:
+        return "float"
     byte = {"bool": "uint8_t", "uint8": "uint8_t", "int8": "int8_t"}
     return byte.get(tensor.dtype, f"DTYPE_{tensor.memory.upper()}")
 
@@ -111,7 +113,8 @@ def extent(plan: Plan, tensor: Tensor, kind: str) -> str:
             )
         raise broken(plan, f"elements of '{tensor.name}' that go together lie apart in memory.")
     if kind == "tile" and phase.turns(tensor):
-        if len({t.dtype for t in (*plan.program.inputs, *plan.program.outputs)}) > 1:
+        program = plan.program
+        if len({t.dtype for t in (*program.inputs, *program.outputs, *program.kept)}) > 1:
             raise broken(plan, f"'{tensor.name}' is turned next to tensors of another dtype.")
         return f"cols, rows, {_distance(tensor, phase.cols)}"
     stride = "stride"

@@ -227,3 +227,42 @@ def of_two_lengths(x, y):
 
 def whole_times(x, y):
     return np.floor(x / y) + x // 49.0
+
+
+def rms_norm_grad(dy, x, gamma, eps=1e-6):
+    """Gradients of the input, row by row, and of gamma, over all rows."""
+    r = 1 / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + eps)
+    d = dy * gamma
+    dx = d * r - x * r**3 * np.mean(d * x, axis=-1, keepdims=True)
+    return dx, np.sum(dy * x * r, axis=0)
+
+
+def attention(q, k, v):
+    """Without a mask."""
+    s = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
+    p = np.exp(s - s.max(axis=-1, keepdims=True))
+    return p / p.sum(axis=-1, keepdims=True) @ v
+
+
+def sums_each_way(x):
+    """Rows and columns in turn, twice, as Sinkhorn does."""
+    for _ in range(2):
+        x = x / x.sum(axis=-1, keepdims=True)
+        x = x / x.sum(axis=-2, keepdims=True)
+    return x
+
+
+def sums_of_rows_and_columns(x):
+    """Two outputs over different axes."""
+    return x.sum(axis=0), x.sum(axis=1)
+
+
+def total_variation(x):
+    """Two sums to one number over ranges of different lengths."""
+    return np.abs(x[:, 1:] - x[:, :-1]).sum() + np.abs(x[1:] - x[:-1]).sum()
+
+
+def product_normalized(x, w):
+    """A product, then mean and variance of its columns."""
+    y = x @ w.T
+    return (y - y.mean(axis=0)) / np.sqrt(y.var(axis=0) + 1e-5)

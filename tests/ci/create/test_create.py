@@ -53,6 +53,26 @@ def test_a_created_operator_is_right_on_its_cases_and_on_others(tmp_path: Path) 
     }
 
 
+GRADIENTS = """
+cases:
+  - name: rows
+    inputs:
+      dy: {shape: [60, 130], dtype: float32}
+      x: {shape: [60, 130], dtype: float32}
+      gamma: {shape: [130], dtype: float32}
+"""
+
+
+@pytest.mark.long
+def test_gradients_over_rows_and_over_columns_are_right_in_one_kernel(tmp_path: Path) -> None:
+    """All cores meet between the phases; without that the second one reads what is not there."""
+    made = create(f"{FILE}:rms_norm_grad", settings(tmp_path, GRADIENTS))
+    assert made.varied > 20
+    assert max(case.cores for case in made.cases) > 1
+    host = (Path(made.folder) / "op_host" / "rms_norm_grad.cpp").read_text()
+    assert "SetScheduleMode(1)" in host and "AlignUp(lengthA, KEPT_STEP)" in host
+
+
 PAIRED = """
 cases:
   - name: many_short_rows

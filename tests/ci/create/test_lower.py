@@ -157,6 +157,29 @@ def test_a_tile_is_divided_by_a_number_of_its_row_only_once() -> None:
     assert [sorted(i.groups) for i in divided] == [["A"]]
 
 
-def test_folds_over_two_axes_in_one_kernel_are_refused() -> None:
-    with pytest.raises(InputError, match="reduces over different axes"):
-        program_of("two", layout("of_two_lengths", ((4, 6), (4, 11))))
+def test_what_a_later_phase_reduces_over_another_axis_lies_in_the_workspace() -> None:
+    program = program_of("grad", layout("rms_norm_grad", ((8, 70), (8, 70), (70,))))
+    (kept,) = program.kept
+    first, second = program.phases
+    stored = {s.tensor.name for s in first.statements if s.op == "store" and s.tensor}
+    assert stored == {"y0", kept.name}
+    assert any(s.op == "load" and s.tensor == kept for s in second.statements)
+    assert program.text().count("all cores meet") == 1
+    text = kernel_text(lower(program), "title")
+    assert text.index("SyncAll();") > text.index("void Process()")
+    assert f"{kept.name}Gm.SetGlobalBuffer(next);" in text
+    assert "GetUserWorkspace(workspace)" in text
+
+
+def test_outputs_that_are_reduced_over_different_axes_have_phases_and_no_meeting() -> None:
+    program = program_of("two", layout("sums_of_rows_and_columns", ((64, 70),)))
+    assert [p.sequential for p in program.phases] == [("A",), ("B",)]
+    assert not program.kept and "all cores meet" not in program.text()
+    assert "SyncAll" not in kernel_text(lower(program), "title")
+
+
+def test_scores_are_kept_for_the_product_with_the_values_and_nothing_is_turned() -> None:
+    program = program_of("heads", layout("attention", ((2, 6, 4), (2, 7, 4), (2, 7, 5))))
+    (kept,) = program.kept
+    assert len(kept.groups) == 3
+    assert not any(p.turns(s.tensor) for p in program.phases for s in p.statements if s.tensor)

@@ -40,11 +40,18 @@ def layout(name: str, shapes: Shapes, **attrs: Any) -> Layout:
     return layout_of(graph, inputs, [(f"y{i}", "T") for i in range(len(graph.outputs))])
 
 
-@pytest.mark.few(12)
+@pytest.mark.few(19)
 @pytest.mark.parametrize(
     ("name", "shapes"),
     [
         ("gelu", ((7, 11),)),
+        ("rms_norm_grad", ((7, 12), (7, 12), (12,))),
+        ("attention", ((2, 6, 4), (2, 7, 4), (2, 7, 5))),
+        ("sums_each_way", ((2, 6, 13),)),
+        ("sums_of_rows_and_columns", ((6, 13),)),
+        ("total_variation", ((6, 13),)),
+        ("product_normalized", ((7, 12), (5, 12))),
+        ("of_two_lengths", ((4, 6), (4, 11))),
         ("leaky", ((3, 5, 7),)),
         ("softmax", ((5, 23),)),
         ("softmax", ((2, 4, 9),)),
