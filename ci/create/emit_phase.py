@@ -209,7 +209,7 @@ def _unit(plan: Plan, depths: Mapping[str, int], *, ahead: bool) -> list[str]:
     if ahead:
         lines = ["if (unit + 1 < last) {", f"    Load{plan.name}(unit + 1);", "}", *lines]
     loops = [g for g in phase.groups if g in phase.sequential]
-    if plan.one_tile:
+    if plan.fixed_tile:
         lines += _tile(plan)
     for region in plan.regions:
         if not region.loops:
@@ -261,7 +261,8 @@ def _looped(plan: Plan, region: Region, loops: list[str], *, ahead: bool) -> lis
     issued = _steps(region.issued)
     ahead &= len(loops) == 1 and not region.backwards
     lines: list[str] = []
-    body = [*inner, *_tile(plan), *([] if ahead else issued), *_steps(region.steps)]
+    shape = [] if plan.fixed_tile else _tile(plan)
+    body = [*inner, *shape, *([] if ahead else issued), *_steps(region.steps)]
     for group in reversed(loops):
         tile = {phase.rows: f"rowTile{number}", phase.cols: f"colTile{number}"}.get(group, "")
         start = {phase.rows: "rowStart", phase.cols: "colStart"}.get(group, f"at{group}")
@@ -275,7 +276,8 @@ def _looped(plan: Plan, region: Region, loops: list[str], *, ahead: bool) -> lis
             ]
         if ahead:
             load = f"load{plan.regions.index(region)}"
-            sizes = _indented([*inner, *_tile(plan, issued), *issued])
+            shape = [] if plan.fixed_tile else _tile(plan, issued)
+            sizes = _indented([*inner, *shape, *issued])
             lines = [f"const auto {load} = [&](uint64_t {start}) {{", *sizes, "};"]
             lines.append(f"{load}({begin});")
             more = f"{start} + {tile or 1}"

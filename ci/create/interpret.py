@@ -187,7 +187,9 @@ class _Machine:
             )
             return np.broadcast_to(args[0], shape)
         if op == "iota":
-            group = phase.rows if value.kind == "rows" else phase.cols
+            (group,) = dict(phase.values)[value.name]
+            if value.kind == "cell":
+                return np.full((1, 1), float(at[group].start))
             index = np.arange(at[group].start, at[group].stop, dtype=np.float64)
             return index[:, None] if value.kind == "rows" else index[None, :]
         return _BINARY[op](*args) if op in _BINARY else _UNARY[op](*args)

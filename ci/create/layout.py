@@ -261,6 +261,7 @@ class _Maker(Items):
             if node.op.startswith("window_"):
                 self._window_sizes(i, node, sizes)
         checks = range_sizes(self.graph, self.axes, self.graph.needed(), sizes)
+        checks += self._counted(sizes)
         if any(leaf not in self.names for leaf, _ in checks):
             raise InputError("It takes ranges of ranges that may differ in length.")
         self.checks = tuple(dict.fromkeys((self.names[leaf], size) for leaf, size in checks))
@@ -268,6 +269,21 @@ class _Maker(Items):
             sizes.setdefault(leaf, number(leaf.size))
         self.products = [(dim, tuple(sizes[leaf] for leaf in leaves)) for dim, leaves in cut]
         return sizes
+
+    def _counted(self, sizes: Mapping[Atom, Scalar]) -> list[tuple[Atom, Scalar]]:
+        """Axes along which is counted as far as another one is long, which they meet: n of a mask
+        of n by n over scores of m by n."""
+        checks = []
+        for place in sorted(self.graph.needed()):
+            node = self.graph.nodes[place]
+            made = self.graph.nodes[node.args[0]] if node.op == "iota" else node
+            given = made.params.get("sizes") if node.op == "iota" else None
+            for axis, symbol in zip(self.axes[place], given or (), strict=False):
+                leaves = leaves_of(axis)
+                value = None if symbol is None else self.length_of(int(symbol), sizes)
+                if value is not None and len(leaves) == 1 and sizes.get(leaves[0], value) != value:
+                    checks.append((leaves[0], value))
+        return checks
 
     def length_of(self, index: int, sizes: Mapping[Atom, Scalar]) -> Scalar | None:
         """A number of the golden function in terms of attributes and of lengths that are known;

@@ -39,10 +39,11 @@ def disagree(items: Sequence[Item], needed: Sequence[int]) -> bool:
 
 def _arguments(items: Sequence[Item], item: Item) -> frozenset[str]:
     """The groups that the arguments of an item vary over."""
-    return frozenset().union(*(items[a].groups for a in _given(item)))
+    return frozenset().union(*(items[a].groups for a in given(item)))
 
 
-def _given(item: Item) -> tuple[int, ...]:
+def given(item: Item) -> tuple[int, ...]:
+    """The items among the arguments of one."""
     return tuple(a for a in item.args if isinstance(a, int))
 
 
@@ -63,7 +64,7 @@ class Placement:
         wanted = self._left_to_later_phases()
         items = self.layout.items
         for i, item in enumerate(items):
-            before = max((self.phases[a] for a in _given(item)), default=0)
+            before = max((self.phases[a] for a in given(item)), default=0)
             if is_total(item):
                 self.phases.append(self._placed((i,), before, _arguments(items, item)) + 1)
                 continue
@@ -95,9 +96,9 @@ class Placement:
         items, found = self.layout.items, set[int]()
         for i, item in enumerate(items):
             if item.along and not is_total(item):
-                before = self._reductions(_given(item), found)
+                before = self._reductions(given(item), found)
                 found |= {j for j in before if disagree(items, (j, i))}
-        totals = [_given(item) for item in items if is_total(item)]
+        totals = [given(item) for item in items if is_total(item)]
         for own in (*totals, *self.layout.stored):
             both = combinations(sorted(self._reductions(own, found)), 2)
             found |= {j for j, k in both if disagree(items, (j, k))}
@@ -110,7 +111,7 @@ class Placement:
             one = left.pop()
             if one not in seen and not is_total(items[one]):
                 seen.add(one)
-                left += () if one in known else _given(items[one])
+                left += () if one in known else given(items[one])
         return {one for one in seen if items[one].along}
 
     def _placed(self, own: tuple[int, ...], phase: int, groups: Iterable[str]) -> int:
@@ -133,7 +134,7 @@ class Placement:
             if one not in found:
                 found.add(one)
                 ends = is_total(items[one]) and (one,) not in roots
-                left += () if ends else _given(items[one])
+                left += () if ends else given(items[one])
         return items, sorted(found)
 
     def _clash(self, roots: Sequence[_Root], phase: int) -> bool:

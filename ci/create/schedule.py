@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ci.create.layout import Layout
-from ci.create.placement import Placement, disagree, is_total
+from ci.create.placement import Placement, disagree, given, is_total
 from ci.create.program import Argument, Kind, Phase, Program, Statement, Sweep, Value, kind_of
 from ci.create.scalars import Scalar
 from ci.create.tensors import Tensor
@@ -173,11 +173,6 @@ class _PhaseMaker:
             carry = Value(f"carry{i}", "cell" if over == "tile" else over)
             way = "rows" if item.along == {self.rows} else "cols"
             return Statement(f"{item.op} {way}", self.names[i], args, carry=carry)
-        if item.op == "iota" and item.groups not in ({self.cols}, {self.rows}):
-            raise InputError(
-                "It counts along an axis that is neither the last nor the one before; give these"
-                " positions as an input."
-            )
         return Statement(item.op, self.names[i], args, total=is_total(item))
 
     def _made(self) -> Phase:
@@ -242,28 +237,47 @@ class _PhaseMaker:
         items, found, left = self.items, set[int](), list(roots)
         while left:
             one = left.pop()
-            if one in found or is_total(items[one]) or not (self._swept(one) or single):
+            here = self._swept(one) or single or self._passes(one)
+            if one in found or is_total(items[one]) or not here:
                 continue
             found.add(one)
             left += [a for a in items[one].args if isinstance(a, int)]
         return found
+
+    def _passes(self, i: int) -> bool:
+        """Whether an item is a tile that no loop collects: it is made again wherever it is used,
+        as tiles do not outlive what they are made in."""
+        item = self.items[i]
+        return self._kind(item.groups) == "tile" and not item.op.startswith("fold")
 
     def _settled(self, d: int) -> list[Statement]:
         """What is computed once a unit after `d` sweeps."""
         items = self.items
         if not self.sequential:
             return []  # a unit is one tile: all is in its body
-        here = [
+        here = {
             i
             for i in self.needed
-            if not self._swept(i) and self.depth[i] == d and not items[i].op.startswith("fold")
+            if not (self._swept(i) or items[i].op.startswith("fold") or self._passes(i))
+            and self.depth[i] == d
+        }
+        totals = [
+            t
+            for t in self.totals
+            for a in given(items[t])
+            if not self._swept(a) and self.depth[a] == d
         ]
-        found = [self._statement(i) for i in here]
-        for total in self.totals:
-            (arg,) = (a for a in items[total].args if isinstance(a, int))
-            if not self._swept(arg) and self.depth[arg] == d:
-                found.append(self._statement(total))
-        for tensor, own in self.stores:
-            if not self._swept(own[0]) and max(self.depth[i] for i in own) == d:
-                found.append(self._stored(tensor, own))
-        return found
+        stores = [
+            (tensor, own)
+            for tensor, own in self.stores
+            if not self._swept(own[0]) and max(self.depth[i] for i in own) == d
+        ]
+        left = [a for i in (*here, *totals) for a in given(items[i])]
+        left += [i for _, own in stores for i in own]
+        while left:
+            one = left.pop()
+            if one not in here and self._passes(one) and not self._swept(one):
+                here.add(one)
+                left += given(items[one])
+        found = [self._statement(i) for i in (*sorted(here), *totals)]
+        return found + [self._stored(t, own) for t, own in stores]

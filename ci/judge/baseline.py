@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ci.host.survey import HostAnswer
 from ci.judge.accuracy import Accuracy
@@ -20,6 +20,9 @@ from ci.simulator.launch import Cover
 
 States: TypeAlias = Callable[[WorkloadCase, int], Ensemble | None]
 """Start states in which a launch of a case and seed is timed; None for one that only verifies."""
+
+WRONG_VALUES: Final = "wrong result"
+"""Begins what is said of a launch that ends as it should and whose outputs differ."""
 
 
 class Baseline:
@@ -117,7 +120,7 @@ class Baseline:
             return f"{failure.outcome.value.replace('_', ' ')}: {failure.refusal.sentence}"
         if found.compared.agrees:
             return ""
-        return f"wrong result: {found.compared.message}"
+        return f"{WRONG_VALUES}: {found.compared.message}"
 
     def moved(self, case: WorkloadCase, seed: int) -> tuple[int, int]:
         """Bytes that it reads from GM and writes to it; (0, 0) when it fails. Some operators leave

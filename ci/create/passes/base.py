@@ -178,6 +178,12 @@ class Plan:
         return bool(self.phase.groups) and (self.resident or not self.phase.sequential)
 
     @property
+    def fixed_tile(self) -> bool:
+        """Whether all loops of a unit go over tiles of one place and size."""
+        phase = self.phase
+        return self.one_tile or not {phase.rows, phase.cols} & set(phase.sequential)
+
+    @property
     def looped(self) -> frozenset[Statement]:
         """What is in loops over tiles."""
         inner = (region.statements for region in self.regions if region.loops)

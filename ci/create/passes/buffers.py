@@ -19,6 +19,11 @@ def buffers(plan: Plan) -> None:
     for region in plan.regions:
         _tiles(plan, region, free)
     _others(plan)
+    for statement in plan.phase.statements:
+        value = statement.value
+        folded = statement.op.startswith("fold") and value is not None and value.kind == "tile"
+        if folded and value is not None and value.name not in plan.homes:
+            plan.homes[value.name] = plan.slot("tile")
     for region in plan.regions:
         known: set[str] = set()
         for statement in region.statements:

@@ -162,6 +162,10 @@ class _Writer:
             mode = f"RoundMode::CAST_{ROUNDINGS[op]}"
             return [f"Cast({self._to(value)}, {source}, {mode}, {count});"]
         if op == "iota":
+            if value.kind == "cell":
+                (group,) = self.plan.varies(value.name)
+                place = f"static_cast<float>(at{group})"
+                return [f"Duplicate({self._to(value)}, {place}, {count});"]
             rows = value.kind == "rows"
             start = "rowStart" if rows else "colStart"
             ramp = self._extra("rampRows", "rows") if rows else self._extra("rampCols", "cols")

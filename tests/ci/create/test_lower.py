@@ -178,6 +178,28 @@ def test_outputs_that_are_reduced_over_different_axes_have_phases_and_no_meeting
     assert "SyncAll" not in kernel_text(lower(program), "title")
 
 
+def test_the_mask_of_causal_scores_is_held_to_as_many_rows_as_columns() -> None:
+    made = layout("causal_attention", ((2, 6, 4), (2, 6, 4), (2, 6, 5)))
+    ((group, length),) = made.checks
+    own = next(g.size for g in made.groups if g.name == group)
+    said = {"q.1": 6.0, "k.1": 7.0}
+    assert (own.evaluate(said, {}), length.evaluate(said, {})) == (6, 7)
+
+
+def test_a_sum_over_an_axis_that_tiles_lack_is_collected_in_a_tile() -> None:
+    text = kernel("causal_attention", ((2, 64, 16), (2, 64, 16), (2, 64, 24)))
+    places = [line.strip() for line in text.splitlines() if "static_cast<float>(at" in line]
+    assert places and all(line.startswith("Duplicate(cell") for line in places)
+    assert "Duplicate(tile1, 0.0f, count);" in text
+    assert "Add(tile1, tile1, tile0, count);" in text
+
+
+def test_a_tile_that_meets_a_sum_is_loaded_behind_the_loop_of_the_sum() -> None:
+    made = method(kernel("gated_by_keys", ((3, 7, 70), (3, 6, 70))), "Phase0")
+    assert made.index("for (uint64_t atB") < made.index("CopyIn(inQ") < made.index("CopyOut(")
+    assert made.count("const uint32_t count") == 1
+
+
 def test_scores_are_kept_for_the_product_with_the_values_and_nothing_is_turned() -> None:
     program = program_of("heads", layout("attention", ((2, 6, 4), (2, 7, 4), (2, 7, 5))))
     (kept,) = program.kept

@@ -40,13 +40,15 @@ def layout(name: str, shapes: Shapes, **attrs: Any) -> Layout:
     return layout_of(graph, inputs, [(f"y{i}", "T") for i in range(len(graph.outputs))])
 
 
-@pytest.mark.few(19)
+@pytest.mark.few(21)
 @pytest.mark.parametrize(
     ("name", "shapes"),
     [
         ("gelu", ((7, 11),)),
         ("rms_norm_grad", ((7, 12), (7, 12), (12,))),
         ("attention", ((2, 6, 4), (2, 7, 4), (2, 7, 5))),
+        ("causal_attention", ((2, 6, 4), (2, 6, 4), (2, 6, 5))),
+        ("gated_by_keys", ((3, 7, 11), (3, 6, 11))),
         ("sums_each_way", ((2, 6, 13),)),
         ("sums_of_rows_and_columns", ((6, 13),)),
         ("total_variation", ((6, 13),)),
