@@ -115,6 +115,18 @@ def test_a_text_that_a_person_rewrote_does_not_hide_the_bots_own(here: Place) ->
     assert here.hand_in().action == "declined"
 
 
+def test_a_no_stays_one_when_its_branch_is_deleted(here: Place) -> None:
+    """As Renovate #2771: a person closes the merge request and deletes the branch with it."""
+    first = here.hand_in().merge_request
+    assert first is not None
+    here.behind.close(first.number)
+    git(here.checkout, "push", "-q", "origin", "--delete", first.source_branch)
+    assert here.forge.branch_head(first.source_branch) is None
+    assert here.hand_in().action == "declined"
+    assert here.forge.branch_head(first.source_branch) is None
+    assert [m.number for m in own_requests(here.forge)] == [first.number]
+
+
 def test_a_text_with_another_operators_marker_is_about_the_branchs_operator(here: Place) -> None:
     filed = here.hand_in().merge_request
     assert filed is not None
