@@ -29,6 +29,8 @@ _ZERO_WIDTH: Final = "\u200b"
 _MARKUP: Final = re.compile(r"([\\`*_\[\]|~$])")
 # What begins a block at the start of a line: heading, quote, list, rule, quick action.
 _BLOCK_START: Final = re.compile(r"^([#>+=/-])")
+# The same for a list with numbers.
+_NUMBER: Final = re.compile(r"^(\d{1,9})(?=[.)](?:\s|$))")
 # What forges find after Markdown is parsed: mentions, issues, merge requests, milestones, epics,
 # labels, snippets, emoji. Broken by an invisible space, because a backslash would not stop them.
 _REFERENCE: Final = re.compile(r"([@#!%^:]|\\[~$]|&)(?=[\w\"'])")
@@ -39,12 +41,12 @@ _ISSUE_KEY: Final = re.compile(r"\b(?:[A-Z][A-Z0-9_]+|[Gg][Hh])-(?=\d)")
 # What programs of a forge find in a title or a commit's message, which nothing escapes: mentions,
 # references, addresses.
 _IN_RAW: Final = re.compile(
-    rf"[@#!%^:&~$](?=[\w\"'])|\[(?=\w)|\*(?=\*)|:(?=//)|\b[Ww]{{3}}(?=\.)|{_ISSUE_KEY.pattern}"
+    rf"[@#!%^:&~$](?=[\w\"'])|\[(?=\s?\w)|\*(?=\*)|:(?=//)|\b[Ww]{{3}}(?=\.)|{_ISSUE_KEY.pattern}"
 )
 # The same where the text is code in Markdown, which a squash may make a commit's message of; what
 # code is full of stays whole.
 _IN_CODE: Final = re.compile(
-    rf"@(?=\w)|[#!](?=\d)|:(?=//)|{_CI_ORDER.pattern}|{_ISSUE_KEY.pattern}"
+    rf"@(?=\w)|[#!](?=\d)|\[(?=[a-z_]+:[^\]]*\d\])|:(?=//)|{_CI_ORDER.pattern}|{_ISSUE_KEY.pattern}"
 )
 
 
@@ -71,7 +73,7 @@ def plain(text: str, limit: int = LIMIT) -> str:
     shown = re.sub(r"(?i)\b(www)\.", r"\1" + _ZERO_WIDTH + ".", shown)
     shown = shown.replace("://", ":" + _ZERO_WIDTH + "//")
     shown = _ISSUE_KEY.sub(r"\g<0>" + _ZERO_WIDTH, shown)
-    return _BLOCK_START.sub(r"\\\1", shown)
+    return _NUMBER.sub(r"\1\\", _BLOCK_START.sub(r"\\\1", shown))
 
 
 def code(text: str, limit: int = LIMIT) -> str:

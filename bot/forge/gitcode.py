@@ -108,9 +108,12 @@ class GitCodeForge(RestForge):
         """GET …/pulls/{number}/comments, without those on lines of the diff."""
         path = self._path(self.comment_list.format(number=number))
         listed = self._rest.pages(f"reading the comments of {self.noun} {number}", path)
-        found = [self._said(c, number) for c in listed if c.get("comment_type") != "diff_comment"]
-        found.sort(key=lambda c: (c.created_at, c.id))
-        return [c for c in found if since is None or c.updated_at >= since]
+        read = self._each(
+            listed,
+            lambda c: self._said(c, number) if c.get("comment_type") != "diff_comment" else None,
+        )
+        found = [c for c in read if c is not None and (since is None or c.updated_at >= since)]
+        return sorted(found, key=lambda c: (c.created_at, c.id))
 
     def react(self, number: int, comment_id: int, reaction: Reaction) -> None:
         """Nothing: GitCode documents no reactions to comments."""
@@ -118,18 +121,23 @@ class GitCodeForge(RestForge):
     def recent_comments(self, since: datetime, etag: str = "") -> RecentComments:
         """Pull requests that were touched since, then their comments: there is no common list."""
         path = self._path(f"/pulls?state=all&sort=updated&direction=desc&since={stamp(since)}")
-        touched = list(self._rest.pages("polling for comments", path))
-        seen = [(p["number"], p["updated_at"], p.get("user_notes_count")) for p in touched]
+        touched = self._rest.pages("polling for comments", path)
+        read = self._each(
+            touched, lambda p: (int(p["number"]), p["updated_at"], p.get("user_notes_count"))
+        )
+        seen = list(read)
         now = hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:32]
         if now == etag:
             return RecentComments(etag=etag, modified=False)
-        return self._comments_of([int(p["number"]) for p in touched], since, now)
+        return self._comments_of([number for number, *_ in seen], since, now)
 
     def recent_issues(self, since: datetime, etag: str = "") -> RecentComments:
         """Issues that were touched since, then their comments; the ETag is ours."""
         path = self._path(f"/issues?state=all&sort=updated&direction=desc&since={stamp(since)}")
         touched = list(self._rest.pages("polling for issues", path))
-        seen = [(i["number"], i["updated_at"], i.get("comments")) for i in touched]
+        seen = list(
+            self._each(touched, lambda i: (i["number"], i["updated_at"], i.get("comments")))
+        )
         now = hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:32]
         return self._recent_issues(None if now == etag else (touched, now), since, etag)
 
@@ -161,6 +169,8 @@ class GitCodeForge(RestForge):
         """An answer to a write may lack fields; then the comment is read again."""
         if not (isinstance(found, dict) and found.get("created_at") and found.get("user")):
             key = comment_id or words.comment_id(found)
+            if not key:
+                raise LookupError("a comment without a number")
             found = self._rest.get(f"reading comment {key}", self._comment(number, key))
         place = f"{self._url}/{self._name}{self.page}/{number}"
         return words.comment(found, number, self.viewer(), place)

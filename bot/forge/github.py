@@ -129,7 +129,7 @@ class GitHubForge(RestForge):
         if since is not None:
             path += f"?since={words.stamp(since)}"
         doing = f"reading the comments of {self.noun} {number}"
-        return [self._said(c, number) for c in self._rest.pages(doing, path)]
+        return list(self._each(self._rest.pages(doing, path), self._said))
 
     def recent_comments(self, since: datetime, etag: str = "") -> RecentComments:
         """GET …/issues/comments, newest first so that news changes the first page."""
@@ -137,8 +137,9 @@ class GitHubForge(RestForge):
         news = self._poll(self._path(path), etag)
         if news is None:
             return RecentComments(etag=etag, modified=False)
-        found = [self._said(c) for c in reversed(news[0]) if "/pull/" in c["html_url"]]
-        return RecentComments(comments=tuple(found), etag=news[1])
+        found = self._each(reversed(news[0]), self._said)
+        of_requests = tuple(c for c in found if "/pull/" in c.web_url)
+        return RecentComments(comments=of_requests, etag=news[1])
 
     def statuses(self, commit: str) -> Sequence[Status]:
         """GET …/commits/{commit}/check-runs or …/status."""
@@ -147,9 +148,9 @@ class GitHubForge(RestForge):
             found = self._rest.pages(
                 doing, self._path(f"/commits/{commit}/check-runs"), "check_runs"
             )
-            return [words.check_run(run) for run in found]
+            return list(self._each(found, words.check_run))
         found = self._rest.pages(doing, self._path(f"/commits/{commit}/status"), "statuses")
-        return [words.status(status) for status in found]
+        return list(self._each(found, words.status))
 
     def set_status(self, commit: str, status: Status) -> None:
         """A check run where the token may make one, else a commit status."""

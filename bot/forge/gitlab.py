@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import takewhile
 from typing import Any, ClassVar, Literal
 from urllib.parse import quote
 
@@ -16,7 +17,6 @@ from bot.base.text import visible
 from bot.forge import gitlab_words as words
 from bot.forge.base import ForgeError
 from bot.forge.diff_text import unified
-from bot.forge.github_words import when
 from bot.forge.http import TIMEOUT_S, Answer, OneServer, masked
 from bot.forge.kinds import FORGES, ForgeKind
 from bot.forge.model import (
@@ -82,11 +82,7 @@ class GitLabForge(RestForge):
         """GET …/members/all: also who is a member through a group."""
         path = self._path(f"/members/all?query={quote(user, safe='')}")
         found = self._rest.pages(f"looking up what {user} may do", path)
-        levels = [
-            int(member["access_level"])
-            for member in found
-            if member["username"] == user and member.get("state", "active") == "active"
-        ]
+        levels = self._each(found, lambda member: words.level(member, user))
         return words.access(max(levels, default=0))
 
     def file(self, path: str, ref: str) -> bytes | None:
@@ -110,7 +106,11 @@ class GitLabForge(RestForge):
         wanted = "opened" if state == "open" else "all"
         path = self._path(f"/merge_requests?state={wanted}&order_by=created_at&sort=asc")
         found = self._rest.pages("listing merge requests", path)
-        return [self._request(m) for m in found if m["source_branch"].startswith(source_prefix)]
+        made = self._each(
+            found,
+            lambda m: self._request(m) if m["source_branch"].startswith(source_prefix) else None,
+        )
+        return [m for m in made if m is not None]
 
     def diff(self, number: int) -> str:
         """GET …/merge_requests/{number}/diffs."""
@@ -128,13 +128,14 @@ class GitLabForge(RestForge):
         doing = f"reading the comments of {self.noun} {number}"
         order = "order_by=created_at&sort=asc" if since is None else "order_by=updated_at&sort=desc"
         place = f"{self.repository().web_url}/-{self.page}/{number}"
-        found: list[Comment] = []
-        listed = f"{self.comment_list.format(number=number)}?{order}"
-        for note in self._rest.pages(doing, self._path(listed)):
-            if since is not None and when(note["updated_at"]) < since:
-                break
-            if not note.get("system"):
-                found.append(words.comment(note, number, self.viewer(), place))
+        listed = self._path(f"{self.comment_list.format(number=number)}?{order}")
+        viewer = self.viewer()
+        notes = self._each(
+            self._rest.pages(doing, listed),
+            lambda note: (note.get("system"), words.comment(note, number, viewer, place)),
+        )
+        fresh = takewhile(lambda one: since is None or one[1].updated_at >= since, notes)
+        found = [note for system, note in fresh if not system]
         return sorted(found, key=lambda c: (c.created_at, c.id))
 
     def react(self, number: int, comment_id: int, reaction: Reaction) -> None:
@@ -149,7 +150,8 @@ class GitLabForge(RestForge):
         news = self._poll(self._path(path + after), etag)
         if news is None:
             return RecentComments(etag=etag, modified=False)
-        return self._comments_of([m["iid"] for m in news[0]], since, news[1])
+        numbers = self._each(news[0], lambda m: int(m["iid"]))
+        return self._comments_of(numbers, since, news[1])
 
     def recent_issues(self, since: datetime, etag: str = "") -> RecentComments:
         """Issues that were touched since, then their notes."""
@@ -161,7 +163,7 @@ class GitLabForge(RestForge):
         """GET …/repository/commits/{commit}/statuses."""
         path = self._path(f"/repository/commits/{commit}/statuses")
         found = self._rest.pages(f"reading the statuses of {commit}", path)
-        return [words.status(s) for s in found]
+        return list(self._each(found, words.status))
 
     def set_status(self, commit: str, status: Status) -> None:
         """POST …/statuses/{commit}; saying the same state again is refused there."""

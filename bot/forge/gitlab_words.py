@@ -49,6 +49,12 @@ def access(level: int) -> Access:
     return "read" if level > _MINIMAL else "none"
 
 
+def level(member: dict[str, Any], user: str) -> int:
+    """Return the access level of `user` from a member of a project; 0 for that of another."""
+    active = member.get("state", "active") == "active"
+    return int(member["access_level"]) if member["username"] == user and active else 0
+
+
 def repository(found: dict[str, Any]) -> Repository:
     """Return the repository from a project."""
     return Repository(

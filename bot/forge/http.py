@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import suppress
@@ -39,6 +40,17 @@ _KINDS: Final[dict[int, Kind]] = {
 _TOO_FAST: Final = ("rate limit", "abuse", "too many requests")
 UNSAID_S: Final = 60.0
 """Seconds to wait where a forge that limits the rate names no time: GitHub asks for a minute."""
+MOST_PATIENCE_S: Final = 24 * 3600.0
+"""The longest that a forge is believed to want to be left alone, in seconds."""
+UNREADABLE: Final = (
+    LookupError,
+    TypeError,
+    AttributeError,
+    ValueError,
+    ArithmeticError,
+    RecursionError,
+)
+"""What an answer meets that lacks a field, or has one of another form."""
 _EXISTS: Final = ("already exists", "already open")
 # Words of a validation that mean that a branch or commit is not there.
 _MISSING: Final = ("head invalid", "base invalid", "no commit found")
@@ -59,14 +71,26 @@ class Answer:
 
     @property
     def json(self) -> Any:
-        """The text as JSON; raises `ForgeError` when it is none."""
+        """The text as JSON, whose texts are Unicode; raises `ForgeError` when it is none."""
         try:
-            return json.loads(self.text)
-        except ValueError:
+            return _unicode(json.loads(self.text))
+        except (ValueError, RecursionError):
             raise ForgeError(
                 f"The forge answered with something that is no JSON: {visible(self.text, 80)}.",
                 kind="unavailable",
             ) from None
+
+
+def _unicode(found: Any) -> Any:
+    """JSON without halves of surrogates and NUL, which no file, database or program takes."""
+    if isinstance(found, str):
+        shown = found.replace("\0", "\ufffd").encode("utf-16", "surrogatepass")
+        return shown.decode("utf-16", "replace")
+    if isinstance(found, list):
+        return [_unicode(one) for one in found]
+    if isinstance(found, dict):
+        return {_unicode(name): _unicode(one) for name, one in found.items()}
+    return found
 
 
 def masked(text: str, token: str) -> str:
@@ -213,7 +237,7 @@ class Rest:
     def _said(self, text: str) -> str:
         try:
             return self._message(json.loads(text))
-        except ValueError:
+        except UNREADABLE:
             return text[:200]
 
 
@@ -279,25 +303,28 @@ def unreachable(forge: str, doing: str, problem: Exception) -> ForgeError:
 def _retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds to wait: `Retry-After` in seconds or as a date, or until the window ends."""
     given = headers.get("retry-after", "")
-    if given:
-        with suppress(ValueError):
-            return max(0.0, float(given))
-        with suppress(TypeError, ValueError):
-            return max(0.0, parsedate_to_datetime(given).timestamp() - time.time())
-    reset = headers.get("x-ratelimit-reset") or headers.get("ratelimit-reset", "")
-    if reset.isdigit() and headers.get("x-ratelimit-remaining", "0") == "0":
-        return max(1.0, int(reset) - time.time() + 1)
-    return None
+    asked: float | None = _whole(given)
+    if asked is None and given:
+        with suppress(*UNREADABLE):
+            asked = max(0.0, parsedate_to_datetime(given).timestamp() - time.time())
+    reset = _whole(headers.get("x-ratelimit-reset") or headers.get("ratelimit-reset", ""))
+    if asked is None and reset is not None and headers.get("x-ratelimit-remaining", "0") == "0":
+        asked = max(1.0, reset - time.time() + 1)
+    return None if asked is None else min(asked, MOST_PATIENCE_S)
+
+
+def _whole(text: str) -> int | None:
+    """A number of seconds or requests in a header; None when it is none that can be meant."""
+    return int(text) if re.fullmatch(r"[0-9]{1,11}", text) else None
 
 
 def rate_limit_of(headers: Mapping[str, str]) -> RateLimit | None:
     """Return the rate limit from headers in lower case, in GitHub's or GitLab's spelling; None
     when they have none."""
-    found = [
-        headers.get(f"x-ratelimit-{part}") or headers.get(f"ratelimit-{part}", "")
+    limit, remaining, reset = (
+        _whole(headers.get(f"x-ratelimit-{part}") or headers.get(f"ratelimit-{part}", ""))
         for part in ("limit", "remaining", "reset")
-    ]
-    if not all(value.isdigit() for value in found):
+    )
+    if limit is None or remaining is None or reset is None:
         return None
-    limit, remaining, reset = map(int, found)
     return RateLimit(limit=limit, remaining=remaining, reset_at=datetime.fromtimestamp(reset, UTC))

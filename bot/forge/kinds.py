@@ -114,7 +114,7 @@ ForgeName = Annotated[
 
 def forge_at(server: str) -> ForgeKind | None:
     """The forge that a server's address tells, None when it tells none."""
-    host = urlsplit(server).hostname or ""
+    _, host, _ = server_of(server)
     return next((kind for kind in _ALL if kind.at(host)), None)
 
 
@@ -157,7 +157,13 @@ def no_ci() -> str:
 
 
 def server_of(address: str) -> tuple[str, str, int | None]:
-    """Scheme, host and port of an address: where a token that belongs there may be sent."""
-    parts = urlsplit(address)
-    port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
+    """Scheme, host and port of an address: where a token that belongs there may be sent.
+
+    All are empty for what is no address, such as one with a port above 65535.
+    """
+    try:
+        parts = urlsplit(address)
+        port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
+    except ValueError:
+        return "", "", None
     return parts.scheme, (parts.hostname or "").lower(), port

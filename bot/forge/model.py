@@ -13,6 +13,9 @@ Access = Literal["none", "read", "write", "admin"]
 # What a person may do, weakest first: `LEVELS.index(a) >= LEVELS.index("write")`.
 LEVELS: Final[tuple[Access, ...]] = ("none", "read", "write", "admin")
 
+LARGEST: Final = 2**63 - 1
+"""Largest number that SQLite holds, and every forge."""
+
 CheckState = Literal["pending", "success", "failure", "error", "neutral"]
 Reaction = Literal["eyes", "+1", "-1", "confused", "rocket"]
 
@@ -37,7 +40,7 @@ class Repository(Frozen):
 class MergeRequest(Frozen):
     """A merge request (GitHub: pull request)."""
 
-    number: int
+    number: int = Field(ge=0, le=LARGEST)
     title: str
     body: str
     state: Literal["open", "merged", "closed"] = Field(
@@ -69,8 +72,10 @@ class MergeRequest(Frozen):
 class Comment(Frozen):
     """A comment on a merge request or an issue."""
 
-    id: int = Field(description="0: the text that an issue begins with.")
-    merge_request: int = Field(description="Number of the merge request or issue that it is on.")
+    id: int = Field(ge=0, le=LARGEST, description="0: the text that an issue begins with.")
+    merge_request: int = Field(
+        ge=0, le=LARGEST, description="Number of the merge request or issue that it is on."
+    )
     author: str
     author_is_bot: bool = Field(
         default=False, description="Whether the forge calls the author a bot, or it is this one."

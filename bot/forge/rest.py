@@ -7,11 +7,11 @@ import copy
 import logging
 import traceback
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import wraps
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal, TypeVar
 from urllib.parse import quote
 
 from bot.base.git import login
@@ -19,7 +19,7 @@ from bot.base.secret import Token, as_of_now
 from bot.base.text import shortened, visible
 from bot.forge import github_words as words
 from bot.forge.base import Forge, ForgeError
-from bot.forge.http import PAGE, Answer, Rest, rate_limit_of
+from bot.forge.http import PAGE, UNREADABLE, Answer, Rest, rate_limit_of
 from bot.forge.kinds import ForgeKind, server_of
 from bot.forge.model import (
     Access,
@@ -32,6 +32,7 @@ from bot.forge.model import (
 )
 
 LOG: Final = logging.getLogger("ascendopt.bot")
+One = TypeVar("One")
 LONGEST_BODY: Final = 65_000
 """Characters of a text that is written; GitHub takes 65,536, the others as many at least."""
 
@@ -43,7 +44,7 @@ def _readable(method: Callable[..., Any]) -> Callable[..., Any]:
     def asked(self: RestForge, *given: Any, **named: Any) -> Any:
         try:
             return method(self, *given, **named)
-        except (LookupError, TypeError, AttributeError, ValueError) as problem:
+        except UNREADABLE as problem:
             what = method.__name__.replace("_", " ")
             LOG.warning("%s", "".join(traceback.format_exception(problem, limit=-4)))
             raise ForgeError(
@@ -183,7 +184,7 @@ class RestForge(Forge):
     def branches(self) -> dict[str, str]:
         """GET of the list of branches."""
         found = self._rest.pages("listing branches", self._path(self.branch_list))
-        return {branch["name"]: _commit(branch) for branch in found}
+        return dict(self._each(found, lambda branch: (str(branch["name"]), _commit(branch))))
 
     def branch_head(self, name: str) -> str | None:
         """GET of one branch."""
@@ -211,7 +212,7 @@ class RestForge(Forge):
     ) -> Sequence[MergeRequest]:
         """GET of the list; no forge filters by prefix, so all are listed."""
         path = self._path(f"{self.request_list}?state={state}&sort=created&direction=asc")
-        found = map(self._request, self._rest.pages(f"listing {self.noun}s", path))
+        found = self._each(self._rest.pages(f"listing {self.noun}s", path), self._request)
         return [m for m in found if m.source_branch.startswith(source_prefix)]
 
     def merge_request(self, number: int) -> MergeRequest:
@@ -277,7 +278,7 @@ class RestForge(Forge):
         answer = self._rest.ask(f"editing comment {comment_id}", self.edits, path, fields)
         return self._said(answer.json, number, comment_id)
 
-    def of_issues(self) -> Forge:
+    def of_issues(self) -> RestForge:
         """The same connection with the paths of issues' comments."""
         other = copy.copy(self)
         other._own = set()
@@ -301,8 +302,8 @@ class RestForge(Forge):
         if not number:
             listed = self.own_issues.format(quote(self.viewer(), safe=""))
             found = self._rest.pages("listing own issues", self._path(listed))
-            own = (i for i in found if i["title"] == title and not i.get("pull_request"))
-            ours = (words.beginning(i, self.viewer()) for i in own)
+            begun = self._each(found, self._begun)
+            ours = (b for called, b in begun if called == title and b is not None)
             number = next((b.merge_request for b in ours if self.is_viewer(b.author)), 0)
         if not number:
             verb, path = "POST", self._path(self.issue_list)
@@ -327,9 +328,9 @@ class RestForge(Forge):
         """Return the new comments of a poll of the list of issues; None where nothing is new."""
         if news is None:
             return RecentComments(etag=etag, modified=False)
-        begun = [words.beginning(i, self.viewer()) for i in news[0] if not i.get("pull_request")]
+        begun = [b for _, b in self._each(news[0], self._begun) if b is not None]
         of_issues = self.of_issues()
-        said = [c for b in begun for c in of_issues.comments(b.merge_request, since)]
+        said = of_issues._said_since((b.merge_request for b in begun), since)
         found = sorted([*(b for b in begun if b.updated_at >= since), *said], key=_when)
         return RecentComments(comments=tuple(found), etag=news[1])
 
@@ -355,9 +356,18 @@ class RestForge(Forge):
 
     def _comments_of(self, numbers: Iterable[int], since: datetime, etag: str) -> RecentComments:
         """The comments since then of merge requests that were touched."""
-        found = [c for number in numbers for c in self.comments(number, since)]
-        found.sort(key=_when)
+        found = sorted(self._said_since(numbers, since), key=_when)
         return RecentComments(comments=tuple(found), etag=etag)
+
+    def _said_since(self, numbers: Iterable[int], since: datetime) -> Iterator[Comment]:
+        """The comments since then; none of what is gone meanwhile or not for this account."""
+        for number in numbers:
+            try:
+                yield from self.comments(number, since)
+            except ForgeError as problem:
+                if problem.kind not in ("not_found", "forbidden") or problem.token_refused:
+                    raise
+                LOG.warning("The comments of %s %d are left out: %s", self.noun, number, problem)
 
     def _one(self, number: int) -> str:
         return self._path(f"{self.request_list}/{number}")
@@ -367,6 +377,33 @@ class RestForge(Forge):
 
     def _comment(self, number: int, comment_id: int) -> str:
         return self._path(self.one_comment.format(number=number, id=comment_id))
+
+    def _begun(self, issue: dict[str, Any]) -> tuple[Any, Comment | None]:
+        """Title and beginning of an issue in a list, which may hold merge requests: None then."""
+        beginning = None if issue.get("pull_request") else words.beginning(issue, self.viewer())
+        return issue.get("title"), beginning
+
+    def _each(self, found: Iterable[Any], read: Callable[[Any], One]) -> Iterator[One]:
+        """What `read` makes of each element of a list, those left out that cannot be read.
+
+        One is not the others' failure. Where none of several can be read, the first failure is
+        raised: the list is of another form.
+        """
+        first: Exception | None = None
+        good = False
+        for one in found:
+            try:
+                made = read(one)
+            except (*UNREADABLE, ForgeError) as problem:
+                if isinstance(problem, ForgeError) and problem.kind != "not_found":
+                    raise
+                first = first or problem
+                LOG.warning("An element of a list of %s cannot be read.", self.kind.title)
+            else:
+                good = True
+                yield made
+        if first is not None and not good:
+            raise first
 
     def _named(self, fields: Mapping[str, str]) -> dict[str, str]:
         return {self.names.get(name, name): value for name, value in fields.items()}

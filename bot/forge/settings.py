@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from bot.base.git import Git, GitError
+from bot.base.text import visible
 from bot.forge.kinds import FORGES, HOSTED, ForgeKind, ForgeName, forge_at, server_of
 from bot.forge.ssh_name import web_server
 from ci.model.errors import InputError
@@ -53,14 +54,22 @@ class Remote(NamedTuple):
 
 
 def parse_remote(url: str) -> Remote | None:
-    """Server and repository of an http(s), ssh or scp-like address; None for a folder or file."""
+    """Server and repository of an http(s), ssh or scp-like address; None for a folder or file.
+
+    Raises `InputError` for an address whose host or port cannot be read.
+    """
     scp = _SCP.match(url)
     if "://" not in url and scp and not Path(url).exists():
         host, path = scp.groups()
         return Remote(web_server(host), _repository(path))
-    parts = urlsplit(url)
-    if parts.scheme in ("http", "https") and parts.hostname:
+    try:
+        parts = urlsplit(url)
         port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        raise InputError(
+            f"The host or the port of the address {_without_login(url)} cannot be read."
+        ) from None
+    if parts.scheme in ("http", "https") and parts.hostname:
         return Remote(f"{parts.scheme}://{parts.hostname}{port}", _repository(parts.path))
     if parts.scheme in ("ssh", "git+ssh") and parts.hostname:
         return Remote(web_server(parts.hostname), _repository(parts.path))
@@ -85,8 +94,8 @@ def settings_of(name: str, checkout: Path, remote: str) -> ForgeSettings:
     kind = FORGES.get(name) or FORGES["github"]
     if found is None or "/" not in found.name:
         raise InputError(
-            f"Remote '{remote}' of {checkout} is no repository on {name}; its address should look"
-            f" like {kind.home}/owner/name.git."
+            f"Remote '{_without_login(remote)}' of {checkout} is no repository on {name};"
+            f" its address should look like {kind.home}/owner/name.git."
         )
     chosen = forge_at(found.server) if name == "auto" else kind
     if chosen is None:
@@ -153,6 +162,11 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def _without_login(url: str) -> str:
+    """An address without the name and password that it may hold."""
+    return re.sub(r"(?<=//)[^/]*@", "", visible(url))
 
 
 def _repository(path: str) -> str:

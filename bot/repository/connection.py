@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 
 from bot.forge.base import Forge
@@ -65,9 +66,10 @@ class Connection:
 
     @classmethod
     def mirrored(cls, name: str, repository: str, forge: Forge, data: Path) -> Connection:
-        """A connection with its mirror in `data`/mirrors."""
+        """A connection with its mirror in `data`/mirrors, which no other repository has."""
         slug = re.sub(r"[^A-Za-z0-9_.-]", "-", f"{name}-{repository}").strip(".")
-        return cls(name, repository, forge, Mirror(data / "mirrors" / f"{slug}.git"))
+        mark = sha256("\0".join(identity(name, repository)).encode()).hexdigest()[:8]
+        return cls(name, repository, forge, Mirror(data / "mirrors" / f"{slug[:150]}-{mark}.git"))
 
 
 class Connections:

@@ -5,10 +5,11 @@ Nothing in it is run.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -198,7 +199,7 @@ class Mirror:
             "--format=%(trailers:key=Ascendopt-Run,valueonly,separator=%x2C)%x00",
             f"{before}..{after}",
             "--",
-            folder,
+            f":(literal){folder}",
         )
         commits = [entry.strip() for entry in authored.split("\0")][:-1]
         return not commits or not all(commits)
@@ -228,10 +229,25 @@ def clone(git: Git, commit: str, into: Path) -> None:
         shutil.rmtree(into)
     into.parent.mkdir(parents=True, exist_ok=True)
     git.lay_out(commit, into)
-    tree = Commit(git, commit)
-    for link in tree.links:
-        if tree.resolved(link) is None:
-            (into / link).unlink()
+    # Found on the disk: a name need be no UTF-8.
+    for link in [place for place in _links(into) if _leads_out(place, into.resolve())]:
+        link.unlink()
+
+
+def _links(top: Path) -> Iterator[Path]:
+    for folder, folders, files in os.walk(top):
+        found = (Path(folder, name) for name in (*folders, *files))
+        yield from (place for place in found if place.is_symlink())
+
+
+def _leads_out(link: Path, top: Path) -> bool:
+    """Whether a link leads out of `top`, or nowhere for it leads round in circles."""
+    try:
+        return not Path(os.path.realpath(link, strict=True)).is_relative_to(top)
+    except FileNotFoundError:
+        return not Path(os.path.realpath(link)).is_relative_to(top)
+    except OSError:
+        return True
 
 
 def workload_place(folder: str) -> str:

@@ -203,7 +203,7 @@ def _moved(
     if config.merge_requests.rebase == "auto" and not (relevant or asked):
         return None
     # The workload that came with the merge request is derived again.
-    sources = (".", f":(exclude){workload_place(folder)}")
+    sources = (".", f":(exclude,literal){workload_place(folder)}")
     patch = mirror.git.diff("--text", f"{base}..{head}", "--", *sources)
     if not applies(mirror.git, patch, tip):
         close(forge, request, said("same_lines", request.target_branch), tip)

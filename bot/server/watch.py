@@ -120,7 +120,7 @@ def _spoken(
 
 def _time(text: str) -> datetime | None:
     """The time in a fact, None where there is none: others can write such facts."""
-    with suppress(ValueError):
+    with suppress(ValueError, OverflowError):
         return datetime.fromisoformat(text).astimezone(UTC)
     return None
 

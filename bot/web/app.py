@@ -27,6 +27,7 @@ from bot.base.text import visible
 from bot.events import Event, EventError, SignatureError, receive
 from bot.forge.kinds import identity
 from bot.server.comments.event_text import talk
+from bot.server.one_item import told
 from bot.server.queue import Queue
 from bot.web.dashboard import Dashboard
 from bot.web.metrics import Metrics
@@ -108,7 +109,8 @@ def make_app(
             await run_in_threadpool(backlog.flush)
             await run_in_threadpool(queue.write_something)
         except Exception as problem:  # whatever it is, it is not healthy
-            return PlainTextResponse(f"queue: {type(problem).__name__}: {problem}\n", 503)
+            said = str(problem) if isinstance(problem, sqlite3.Error) else told(problem)
+            return PlainTextResponse(f"queue: {said}\n", 503)
         wrong = [*alarms(), *([] if healthy() else ["stopped"])]
         return PlainTextResponse("\n".join(wrong or ["ok"]) + "\n", 503 if wrong else 200)
 

@@ -31,6 +31,10 @@ def bubblewrap_command(cwd: Path, view: View, filter_fd: int, gate: int = -1) ->
         command += ["--dev-bind", str(path), str(path)]
     for path in view.writable:
         command += ["--bind", str(path), str(path)]
+    # The folders around what is shown live in memory; nothing else limits what would be put there.
+    command += ["--remount-ro", "/"]
+    if view.devices is None:
+        command += ["--remount-ro", "/dev"]
     command += ["--chdir", str(cwd)]
     if filter_fd >= 0:
         command += ["--seccomp", str(filter_fd)]

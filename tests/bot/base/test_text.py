@@ -76,6 +76,12 @@ def test_the_start_of_a_line_begins_no_block_or_quick_action(attack: str) -> Non
     assert plain(attack) == "\\" + attack
 
 
+@pytest.mark.parametrize("attack", ["1. item", "12) item", "3."])
+def test_a_number_at_the_start_of_a_line_begins_no_list(attack: str) -> None:
+    assert plain(attack) == re.sub(r"([.)])", r"\\\1", attack)
+    assert plain("1.5 s, 2.") == "1.5 s, 2."
+
+
 def test_invisible_characters_are_dropped() -> None:
     assert visible("a\u202eb\u200bc\x1b[31md\x00") == "abc[31md"
 
@@ -120,13 +126,16 @@ HOSTILE = (
     "[CI SKIP]",
     "[no ci]",
     "[skip actions]",
+    "[ skip ci ]",
+    "Closes [issue:12]",
+    "[work_item:group/project/12]",
     "***NO_CI***",
     "&5 %3 ~bug $9 :tada:",
     "/tag v1",
     "`code`",
     "www.evil.example",
 )
-ORDERS = r"|[A-Z]-\d|\[(?=\w)[^\]]*(?i:\b(?:skip|no|ci)\b)|\*\*\*NO"
+ORDERS = r"|[A-Z]-\d|\[\s?(?=\w)[^\]]*(?i:\b(?:skip|no|ci)\b)|\*\*\*NO|\[[a-z_]+:[^\]]*\d\]"
 LIVE = re.compile(r"@\w|[#!&%~$:]\w|://|(?i:gh)-\d|^/|www\." + ORDERS)
 IN_A_COMMIT = re.compile(r"@\w|[#!]\d|://|(?i:gh)-\d" + ORDERS)
 

@@ -6,7 +6,15 @@ from email.utils import formatdate
 import pytest
 import requests
 
-from bot.forge.http import UNSAID_S, Answer, rate_limit_of, refusal, unreachable
+from bot.forge.errors import ForgeError
+from bot.forge.http import (
+    MOST_PATIENCE_S,
+    UNSAID_S,
+    Answer,
+    rate_limit_of,
+    refusal,
+    unreachable,
+)
 
 # Far enough for the slowest machine.
 LATER = str(int(time.time()) + 7200)
@@ -44,6 +52,32 @@ def test_the_wait_is_what_the_forge_asks(headers: dict[str, str], low: int, high
 
 def test_a_limit_without_a_time_lasts_a_minute() -> None:
     assert refusal("GitHub", "it", 429, "", {"Retry-After": "soon"}).retry_after == UNSAID_S
+
+
+@pytest.mark.parametrize(
+    "given", ["1e999", "nan", "-1", "²", "9" * 12, "9" * 5000, "inf", "\ud800"]
+)
+def test_a_time_that_nobody_can_mean_is_no_time(given: str) -> None:
+    known = {"Retry-After": given, "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": given}
+    assert refusal("GitHub", "it", 429, "", known).retry_after == UNSAID_S
+    named = ("x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset")
+    assert rate_limit_of(dict.fromkeys(named, given)) is None
+
+
+def test_no_forge_is_left_alone_for_longer_than_a_day() -> None:
+    for known in ({"Retry-After": "9" * 11}, {"X-RateLimit-Reset": "9" * 11}):
+        assert refusal("GitHub", "it", 429, "", known).retry_after == MOST_PATIENCE_S
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "{", "1" * 5000, ""])
+def test_what_no_reader_of_json_takes_is_a_sentence(text: str) -> None:
+    with pytest.raises(ForgeError, match="something that is no JSON"):
+        _ = Answer(200, {}, text).json
+
+
+def test_the_texts_of_an_answer_are_unicode_that_a_file_and_a_program_take() -> None:
+    found = Answer(200, {}, r'{"a\ud800": ["b\u0000c", {"d": "\ud83d\ude00\udc00"}, 7]}').json
+    assert found == {"a\ufffd": ["b\ufffdc", {"d": "\U0001f600\ufffd"}, 7]}
 
 
 def test_a_hostile_message_is_one_line_without_the_token() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from bot.forge import ForgeSettings, forge_of_checkout, open_forge
 from bot.forge.github import GitHubForge
-from bot.forge.kinds import forge_at
+from bot.forge.kinds import forge_at, server_of
 from bot.forge.settings import Remote, parse_remote, settings_of, token_of
 from ci.model.errors import InputError
 from tests.bot.make import git
@@ -28,6 +28,32 @@ from tests.bot.make import git
 )
 def test_an_address_tells_server_and_repository(url: str, expected: Remote | None) -> None:
     assert parse_remote(url) == expected
+
+
+ODD = [
+    "https://x:s3cret@github.com:99999/a/b",
+    "https://x:s3cret@github.com:x/a/b",
+    "https://x:s3cret@[::1/a/b",
+    "https://x:s3cret@git\u2100hub.com/a/b",
+]
+
+
+@pytest.mark.parametrize("url", ODD)
+def test_an_address_that_cannot_be_read_is_a_sentence_without_its_password(url: str) -> None:
+    with pytest.raises(InputError, match="cannot be read") as refused:
+        parse_remote(url)
+    assert "s3cret" not in str(refused.value)
+    assert server_of(url) == ("", "", None) and forge_at(url) is None
+    with pytest.raises(InputError):
+        open_forge(ForgeSettings(forge="github", repository="a/b", url=url), "t")
+    with pytest.raises(InputError, match="not sent there"):
+        token_of("github", {"ASCENDOPT_TOKEN": "t", "ASCENDOPT_FORGE_URL": url})
+
+
+def test_an_address_without_a_repository_is_named_without_its_password(checkout: Path) -> None:
+    with pytest.raises(InputError, match="is no repository on github") as refused:
+        settings_of("github", checkout, "https://x:s3cret@github.com/one")
+    assert "s3cret" not in str(refused.value)
 
 
 SSH = """

@@ -66,6 +66,11 @@ def test_a_checkout_is_the_commit_under_test_without_links_that_lead_out_of_it(
         "up": "../../../../../etc/passwd",
         "round": "round",
         "in": "../../common/cut.h",
+        "nowhere yet": "../gone.h",
+        "no folder": "op_kernel/scale.cpp/x",
+        "through": "out/passwd",
+        "\udce9 of no alphabet": "/etc",
+        "of two\nlines": "/etc",
     }.items():
         (ops.checkout / "src/math/scale" / name).symlink_to(target)
     job = planned(ops, {KERNEL: "int mine;\n"})
@@ -73,7 +78,10 @@ def test_a_checkout_is_the_commit_under_test_without_links_that_lead_out_of_it(
     check_out(ops.connection().mirror.folder, job, top)
     assert (top / KERNEL).read_text() == "int mine;\n"
     links = {p.name for p in top.rglob("*") if p.is_symlink()}
-    assert links == {"in"} and (top / "src/math/scale/in").read_text() == "int cut = 1;\n"
+    assert (
+        links == {"in", "nowhere yet"}
+        and (top / "src/math/scale/in").read_text() == "int cut = 1;\n"
+    )
 
 
 PERSON = """

@@ -38,13 +38,13 @@ class Place:
         made = self.made.model_copy(update=changes)
         return submit(made, self.forge, self.checkout, SubmitSettings())
 
-    def forged(self, number: str = "") -> int:
+    def forged(self, number: str = "", by: str = "mallory") -> int:
         """A stranger's fork has the bot's branch, and its text all of the bot's markers."""
         fork = self.folder / f"fork{number}.git"
         git(self.folder, "clone", "-q", "--bare", str(self.folder / "origin.git"), str(fork))
         branch = branch_name(self.made)
         commit_elsewhere(self.checkout, fork, branch)
-        stranger = self.behind.as_user("mallory")
+        stranger = self.behind.as_user(by)
         text = body(self.made)
         return stranger.open(title(self.made), text, branch, "main", fork=fork).number
 
@@ -81,6 +81,15 @@ def test_a_strangers_fork_with_the_bots_branch_and_markers_is_a_strangers(here: 
     assert ours.number != number
 
 
+def test_a_fork_under_the_bots_own_account_is_a_strangers(here: Place) -> None:
+    """The jobs of all repositories share an account on some forges: the repository decides, too."""
+    number = here.forged(by=here.forge.viewer())
+    before = here.behind.merge_request(number)
+    assert here.forge.is_viewer(before.author) and not own_requests(here.forge)
+    assert here.hand_in().action == "opened"
+    assert here.behind.merge_request(number).body == before.body
+
+
 def test_a_strangers_closed_fork_is_no_no_of_the_repository(here: Place) -> None:
     here.behind.close(here.forged())
     assert here.hand_in().action == "opened"
@@ -113,6 +122,18 @@ def test_a_text_that_a_person_rewrote_does_not_hide_the_bots_own(here: Place) ->
     here.behind.update(first.merge_request.number, "Ours now", "rewritten")
     here.behind.close(first.merge_request.number)
     assert here.hand_in().action == "declined"
+
+
+def test_a_no_stays_one_when_its_branch_is_deleted(here: Place) -> None:
+    """As Renovate #2771: a person closes the merge request and deletes the branch with it."""
+    first = here.hand_in().merge_request
+    assert first is not None
+    here.behind.close(first.number)
+    git(here.checkout, "push", "-q", "origin", "--delete", first.source_branch)
+    assert here.forge.branch_head(first.source_branch) is None
+    assert here.hand_in().action == "declined"
+    assert here.forge.branch_head(first.source_branch) is None
+    assert [m.number for m in own_requests(here.forge)] == [first.number]
 
 
 def test_a_text_with_another_operators_marker_is_about_the_branchs_operator(here: Place) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from bot.report import write_reports
+from bot.server.one_item import DEFECT
 from bot.server.queue import Queue
 from bot.web import app, protocol
 from bot.web.app import make_app
@@ -132,6 +133,26 @@ def test_an_alarm_makes_health_fail_and_is_named(bench: Bench, server: Server) -
     assert answer.status == 503 and "renew it" in answer.body
     bench.alarms = []
     assert server.ask("/healthz").status == 200
+
+
+@pytest.mark.parametrize(
+    ("problem", "said"),
+    [
+        (KeyError("state"), f"queue: {DEFECT}\n"),
+        (OSError(28, "No space left on device", "/srv/secret"), "No space left on device.\n"),
+        (sqlite3.OperationalError("database is locked"), "queue: database is locked\n"),
+    ],
+)
+def test_health_says_a_sentence_of_what_the_queue_ran_into(
+    bench: Bench, server: Server, monkeypatch: pytest.MonkeyPatch, problem: Exception, said: str
+) -> None:
+    def broken() -> None:
+        raise problem
+
+    monkeypatch.setattr(bench.queue, "write_something", broken)
+    answer = server.ask("/healthz")
+    assert answer.status == 503 and answer.body.endswith(said)
+    assert "Error" not in answer.body and "secret" not in answer.body
 
 
 def test_a_renewed_secret_is_used_at_once(tmp_path: Path) -> None:

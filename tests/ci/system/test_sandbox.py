@@ -142,6 +142,17 @@ def test_it_hides_and_protects_what_is_not_granted(tmp_path: Path, level: Level)
 
 
 @pytest.mark.parametrize("sandbox", CLOSED)
+def test_nothing_is_written_around_what_is_granted(tmp_path: Path, sandbox: Level) -> None:
+    """With namespaces these folders live in memory, whose use nothing else would limit."""
+    granted = tmp_path / "granted"
+    granted.mkdir()
+    for place in (Path("/"), Path("/dev"), Path("/dev/shm"), Path("/usr"), Path("/etc")):
+        code = f"open({str(place / 'planted-by-a-test')!r}, 'w')"
+        assert not attempt(code, granted, sandbox).ok, place
+    assert attempt("open('/dev/null', 'w').write('x'); open('here', 'w')", granted, sandbox).ok
+
+
+@pytest.mark.parametrize("sandbox", CLOSED)
 @pytest.mark.parametrize("entry", ["environ", "mem", "maps", "cwd"])
 def test_other_processes_cannot_be_looked_into(tmp_path: Path, sandbox: Level, entry: str) -> None:
     code = f"import os; os.listdir('/proc/{os.getpid()}/cwd'); print('seen')"
