@@ -11,10 +11,10 @@ from typing import Any
 Function = Callable[..., Any]
 
 FUNCTIONS: dict[str, Function] = {}
-"""By the name of numpy's function."""
+"""Replacements by the name of numpy's function."""
 
 UFUNCS: dict[str, Function] = {}
 """Element-wise ones that are made of others."""
 
 METHODS: dict[str, Function] = {}
-"""Of arrays; reading and assigning by index among them."""
+"""Methods of arrays; reading and assigning by index are among them."""
