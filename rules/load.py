@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
@@ -19,6 +20,7 @@ TAXONOMY = RULES / "taxonomy.yml"
 MOTIFS = RULES / "motifs"
 
 _NAMED = re.compile(r"\{([A-Z]+)\}")
+_VARIABLE = re.compile(r"\$+[A-Z_][A-Z0-9_]*")
 
 
 class BottleneckClass(Frozen):
@@ -115,22 +117,41 @@ class Form(Frozen):
             raise ValueError(f"each and the texts differ in {', '.join(sorted(given ^ used))}")
         return self
 
+    @model_validator(mode="after")
+    def _variables_are_matched(self) -> Form:
+        for text in self._spelled():
+            form = json.loads(text)
+            matched = _variables([form.get("sequence"), form.get("pattern")])
+            used = _variables([form.get("replace"), form.get("fix")])
+            wanted = [n for names in form.get("where", {}).values() for v in names for n in _row(v)]
+            if not self.transform and (unknown := sorted({*used, *wanted} - matched)):
+                raise ValueError(
+                    f"{', '.join(unknown)} is in replace, fix or where, and not in what is matched"
+                )
+        return self
+
     def spelled_out(self) -> tuple[Form, ...]:
         """A form for each choice of what `each` gives, the first of its names varying last."""
+        return tuple(Form.model_validate_json(text) for text in self._spelled())
+
+    def _spelled(self) -> Iterator[str]:
+        """Yields those forms as JSON."""
         text = self.model_dump_json(exclude={"each"}, exclude_defaults=True)
         rows = [
             [tuple(zip(names.split(), _row(value), strict=True)) for value in values]
             for names, values in self.each.items()
         ]
-        found = []
         for chosen in product(*rows):
             values = {name: json.dumps(value)[1:-1] for row in chosen for name, value in row}
-            found.append(Form.model_validate_json(_NAMED.sub(lambda m: values[m[1]], text)))  # noqa: B023
-        return tuple(found)
+            yield _NAMED.sub(lambda m: values[m[1]], text)  # noqa: B023
 
 
-def _row(value: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else value
+def _variables(texts: object) -> set[str]:
+    return set(_VARIABLE.findall(json.dumps(texts)))
+
+
+def _row(value: str | Sequence[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)
 
 
 class Motif(Frozen):

@@ -37,6 +37,17 @@ def test_a_motif_is_read_as_it_stands(tmp_path: Path) -> None:
         ("transform: queue_depth", "sequence: [A(x)]", "one entry for each call"),
         ("title: Good", "title: Good\ntitel: G", "line 3: titel is not a known key"),
         ("transform: queue_depth", "sequence: ['{OP}(x)']\n    replace: [null]", "differ in OP"),
+        ("transform: queue_depth", "sequence: [A($D)]\n    replace: [B($E)]", "\\$E is in replace"),
+        (
+            "transform: queue_depth",
+            "sequence: [A($D)]\n    replace: [null]\n    where: {dead: [$T]}",
+            "\\$T is in replace, fix or where",
+        ),
+        (
+            "transform: queue_depth",
+            "each: {X: [$D, $E]}\n    sequence: [A($D)]\n    replace: ['B({X})']",
+            "\\$E is in replace",
+        ),
         ("transform", "each: {OP: [[A, B]]}\n    transform", "one for each name"),
         ("title: Good", "title: [", "this is not YAML"),
     ],
@@ -71,16 +82,16 @@ def test_every_motif_says_why_and_where_it_is_documented() -> None:
 
 def test_a_form_stands_for_each_of_its_choices_in_their_order(tmp_path: Path) -> None:
     form = """each: {CALL OP: [[Add, +], [Sub, '-']], STEP: [$I++, ++$I]}
-    pattern: '{STEP} {OP}'
+    pattern: '{STEP} {OP} $X'
     fix: '{CALL}($X, "{OP}");'
 """
     text = GOOD.replace("transform: queue_depth\n", form)
     (motif,) = load_motifs(write(tmp_path, text))
     assert [(f.pattern, f.fix) for f in motif.forward] == [
-        ("$I++ +", 'Add($X, "+");'),
-        ("++$I +", 'Add($X, "+");'),
-        ("$I++ -", 'Sub($X, "-");'),
-        ("++$I -", 'Sub($X, "-");'),
+        ("$I++ + $X", 'Add($X, "+");'),
+        ("++$I + $X", 'Add($X, "+");'),
+        ("$I++ - $X", 'Sub($X, "-");'),
+        ("++$I - $X", 'Sub($X, "-");'),
     ]
     (written,) = load_motifs(tmp_path, as_written=True)
     assert len(written.forward) == 1

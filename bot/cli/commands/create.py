@@ -70,10 +70,10 @@ def _models_left(settings: CreateSettings, created: Created) -> dict[str, Any]:
 def create(ctx: click.Context, /, golden: str, as_json: bool, **given: Any) -> None:
     """Make an operator of the function GOLDEN (file.py:function).
 
-    The function is traced, not guessed: numpy code of elementwise operations, broadcasts and
-    reductions becomes a tile program, and that an operator folder with tiling, kernel, build file
-    and workload. It is built, run and verified before it takes its place; else nothing is left.
-    With --proposer llm a model writes the tile program of what cannot be traced.
+    The function is traced. Elementwise numpy code, broadcasts and reductions become a tile
+    program, and the tile program becomes an operator folder with tiling, kernel, build file and
+    workload. The folder appears only after it was built, run and verified. With --proposer llm a
+    model writes the tile program of a function that cannot be traced.
     """
     settings = build(CreateSettings, given)
     further = build(GoOnOptions, given).optimize

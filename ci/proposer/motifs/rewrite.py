@@ -43,7 +43,8 @@ def find_matches(rewrite: Form, source: Source) -> list[Match]:
     elif rewrite.transform:
         transform = TRANSFORMS.get(rewrite.transform)
         if transform is None:
-            raise InputError(f"There is no transform named {rewrite.transform}.")
+            known = ", ".join(sorted(TRANSFORMS))
+            raise InputError(f"There is no transform named {rewrite.transform}; there are {known}.")
         found = list(transform(source, rewrite.parameters))
     else:
         found = _find_pattern(rewrite, source)
@@ -134,7 +135,11 @@ def joint_applications(
     for variant, rewrite in enumerate(motif.forward):
         transform = JOINT_TRANSFORMS.get(rewrite.transform)
         if transform is None:
-            raise InputError(f"There is no transform of both halves named {rewrite.transform}.")
+            known = ", ".join(sorted(JOINT_TRANSFORMS))
+            raise InputError(
+                f"There is no transform of both halves named {rewrite.transform}; "
+                f"there are {known}."
+            )
         for matches in transform(halves[0], halves[1], rewrite.parameters):
             sources = halves[0] | halves[1]
             texts = {path: apply_matches(sources[path], [match]) for path, match in matches.items()}
