@@ -341,6 +341,7 @@ def test_attentions_tilings_are_classes_with_setters_and_plain_data_alike(
     #include "alog_pub.h"
     #include "dlog_pub.h"
     #include "err_msg.h"
+    #include "slog.h"
     #include "error_manager/error_manager.h"
     #include "register/op_impl_registry.h"
     #include "register/op_def_registry.h"
