@@ -20,6 +20,11 @@ _UNWRITTEN = re.compile(
     r"leaves (\d+) of the (\d+) bytes of output (\d+)(?:\[\d+\])? unwritten, from byte (\d+) on"
 )
 
+_TOGETHER = re.compile(r"Core \d+ writes and core \d+ writes the same global memory")
+"""A race that two places of one index tensor make, where they name the same."""
+
+_INDICES = ("int32", "int64", "uint32", "uint64")
+
 _LONGER = 64
 """How many times longer an axis is made: a tile has no more rows, mostly."""
 _LONG = 64
@@ -31,6 +36,11 @@ Mended = tuple[Workload, Option, str]
 
 def mended(operator: Operator, frame: Workload, option: Option, found: Failed) -> Mended | None:
     """Frame and case as they may pass, None where nothing of this kind made the case fail."""
+    if found.outcome is Outcome.RACE and _TOGETHER.search(found.why):
+        apart = _with_each_index_once(option)
+        if apart is not None:
+            note = "No index of it names a place twice: with indices that do, two cores write one."
+            return frame, apart, note
     off = not operator.auto_sync if frame.auto_sync is None else not frame.auto_sync
     if found.outcome is Outcome.RACE and off:
         build = (
@@ -85,6 +95,27 @@ def _with_ones(operator: Operator, option: Option) -> Option | None:
         one.model_copy(update={"attrs": {**one.attrs, **zeros}})
         for one in (option.taken.case, option.taken.asked)
     )
+    return replace(option, taken=replace(option.taken, case=case, asked=asked))
+
+
+def _with_each_index_once(option: Option) -> Option | None:
+    """The case with no integer twice in a tensor whose integers are drawn from 0 on; None where no
+    tensor is of that kind."""
+
+    def once(entry: Entry) -> Entry:
+        if isinstance(entry, tuple):
+            return tuple(t for one in entry if isinstance(t := once(one), TensorCase))
+        drawn = entry.present and entry.values is None and entry.distribution == "uniform"
+        if not drawn or entry.dtype not in _INDICES or entry.range[0] != 0:
+            return entry
+        return entry.model_copy(update={"distribution": "permutation"})
+
+    case, asked = (
+        one.model_copy(update={"inputs": tuple(map(once, one.inputs))})
+        for one in (option.taken.case, option.taken.asked)
+    )
+    if case == option.taken.case:
+        return None
     return replace(option, taken=replace(option.taken, case=case, asked=asked))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ci.host.door.forwarding import forwarding
+from ci.host.door.forwarding import LEVELS, forwarding
 from ci.host.door.tiling_library import FLAG, TilingLibrary
 from ci.host.source_tree import include_arguments, place_below
 from ci.model import layout
@@ -84,8 +84,7 @@ def library_arguments(library: TilingLibrary) -> list[str]:
         "tiling/platform/platform_ascendc.h",
         "-I.",
         f"-I{HOST}",
-        f"-I{FORWARDING}",
-        f"-I{FORWARDING}/toolchain",
+        *(f"-I{FORWARDING}/{level}" for level in ("", *LEVELS)),
         *library.include_arguments(),
     ]
 
@@ -134,7 +133,7 @@ def host_arguments(
         "-I.",
         *include_arguments(operator, laid, _instead_of_ours(operator, texts)),
         f"-I{HOST}",
-        f"-I{prelude / FORWARDING}",
+        *(f"-I{prelude / FORWARDING / level}" for level in ("", *LEVELS)),
         *(library.include_arguments() if library else ()),
         "-include",
         str(prelude / "host_prelude.h"),

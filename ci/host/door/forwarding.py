@@ -13,6 +13,10 @@ import yaml
 
 LIST = Path(__file__).with_name("forwarding.yml")
 
+LEVELS = ("base", "toolchain")
+"""Folders of the toolkit's host headers that its build includes from, as from the one around them:
+what lies there is known without its folder, too."""
+
 
 @cache
 def forwarding(door: str) -> Mapping[str, str]:

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from ci.host.door.base import DEVICE, MACHINE, SIMULATOR, FrontDoor, machine_digest
-from ci.host.door.forwarding import forwarding
+from ci.host.door.forwarding import LEVELS, forwarding
 from ci.model.layout import SOURCES
 from ci.system.cache import digest, digest_tree
 
@@ -21,7 +21,9 @@ def _hosts_headers() -> dict[str, str]:
     """Headers of the host side that ours have no part of, as empty ones: sources that host and
     kernel share include them, and kernels use none of what they declare."""
     own = {path.relative_to(_HOST).as_posix() for path in _HOST.rglob("*.h")}
-    paths = sorted({*forwarding("host"), *(path for path in own if not path.startswith(_INNER))})
+    listed = {*forwarding("host"), *(path for path in own if not path.startswith(_INNER))}
+    inner = {path.partition("/")[2] for path in listed if path.split("/")[0] in LEVELS}
+    paths = sorted(listed | inner)
     return {path: "#pragma once\n" for path in paths if not (HEADERS / path).is_file()}
 
 

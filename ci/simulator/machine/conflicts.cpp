@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data_cache.h"
+#include "flags.h"
 #include "gm_allocations.h"
 #include "hazard.h"
 #include "machine.h"
@@ -81,6 +82,9 @@ void order_after(const std::vector<Release>& releases) {
         for (size_t i = 0; i < inherited.size(); ++i) known[i] = std::max(known[i], inherited[i]);
     }
     core.gm.segments.push_back(known);
+    // Whoever waits for a signal of its own, or for the answer to it, finds done what that covers.
+    const auto own = core.gm.released.find(known[core.index]);
+    if (own != core.gm.released.end()) join(core.order.clocks[S], own->second);
 }
 
 uint32_t release_segment(const Clock* reached) {
@@ -98,7 +102,9 @@ uint32_t release_segment(const Clock* reached) {
     std::vector<uint32_t> known(launch().cores.size(), 0);
     if (!core.gm.segments.empty()) known = core.gm.segments.back();
     core.gm.segments.push_back(known);
-    return static_cast<uint32_t>(core.gm.segments.size());
+    const auto number = static_cast<uint32_t>(core.gm.segments.size());
+    if (reached != nullptr) core.gm.released.emplace(number, *reached);
+    return number;
 }
 
 namespace {

@@ -109,6 +109,7 @@ struct GmState {
     std::vector<SharedAccess> shared;
     size_t unreleased = 0;  // in `shared`, the first that no signal has released
     std::vector<std::vector<uint32_t>> segments;  // by segment: what of each core is ordered before
+    std::map<uint32_t, Clock> released;           // by release: what the core knew to be complete
 };
 
 // Registers that copies obey.

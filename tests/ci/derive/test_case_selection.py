@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from ci.derive.case_repair import mended
+from ci.derive.case_repair import Mended, mended
 from ci.derive.case_selection import MOST_KERNELS, Option, best, of_other_dtypes
 from ci.derive.host_queries import Taken
 from ci.derive.runner import Failed
@@ -89,6 +90,32 @@ def test_a_race_is_mended_only_where_the_operator_is_built_without_synchronisati
     found = mended(off, FRAME, option(64), race)
     assert found is not None and found[0].auto_sync is True and "Two cores meet." in found[2]
     assert mended(row_sum(), FRAME, option(64), race) is None
+
+
+def test_cores_that_meet_where_indices_name_one_place_are_asked_with_each_index_once() -> None:
+    def indexed(low: float, **more: Any) -> Option:
+        x = TensorCase(shape=(8, 64), dtype="float32")
+        index = TensorCase(shape=(8,), dtype="int32", range=(low, low + 1), **more)
+        case = WorkloadCase(name="indexed", inputs=(x, index), outputs=(x,))
+        return Option("test", Taken(case, case, 1, "1", 1, False))
+
+    def indices(found: Mended | None) -> TensorCase:
+        assert found is not None and found[0] == FRAME and "twice" in found[2]
+        assert found[1].taken.asked == found[1].taken.case
+        x, index = found[1].taken.case.inputs
+        assert isinstance(x, TensorCase) and x.distribution == "uniform"
+        assert isinstance(index, TensorCase)
+        return index
+
+    where = "the same global memory, byte 0 of output 0, and no SyncAll orders the two."
+    race = Failed(Outcome.RACE, f"Core 0 writes and core 1 writes {where}")
+    found = mended(row_sum(), FRAME, indexed(0), race)
+    assert indices(found).distribution == "permutation"
+    assert found is not None and mended(row_sum(), FRAME, found[1], race) is None, "a race stays"
+    assert mended(row_sum(), FRAME, indexed(0, values=(0,)), race) is None
+    assert mended(row_sum(), FRAME, indexed(1), race) is None, "these are no indices"
+    reads = Failed(Outcome.RACE, f"Core 0 writes and core 1 reads {where}")
+    assert mended(row_sum(), FRAME, indexed(0), reads) is None
 
 
 def test_a_case_that_asks_for_nothing_is_asked_with_ones_in_place_of_zeros() -> None:

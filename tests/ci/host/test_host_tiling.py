@@ -199,6 +199,7 @@ def test_the_librarys_scratch_sizes_and_splits_suit_its_kernels(
     #include "register/op_impl_registry.h"
     #include "register/op_def_registry.h"
     #include "tiling/tiling_api.h"
+    #include "atvoss/reduce/reduce_tiling.h"
     #include "util/math_util.h"
     #include "util/fp16.h"
     #include "util/bfloat16.h"
@@ -298,6 +299,7 @@ def test_the_librarys_scratch_sizes_and_splits_suit_its_kernels(
         if (compiled["tiling_type"] == "binary" || !names.empty() ||
             context->GetInputStride(0) || context->GetOutputStride(0) ||
             compiled.type() != nlohmann::json::value_t::object ||
+            Ops::Base::ReduceOpCompileInfo().ubSize + Ops::Base::ReduceTilingKey().patternID != 0 ||
             !Ops::Base::IsFloatEqual(0.1f + 0.2f, 0.3f) || Ops::Base::IsFloatEqual(1.0f, 1.1f) ||
             aclsysGetVersionNum("toolkit", nullptr) == ACL_SUCCESS ||
             sizeof(AscendC::tiling::TCubeTiling) % 8 != 0 || AscendC::BLOCK_CUBE != 16 ||
@@ -341,6 +343,7 @@ def test_attentions_tilings_are_classes_with_setters_and_plain_data_alike(
     #include "alog_pub.h"
     #include "dlog_pub.h"
     #include "err_msg.h"
+    #include "slog.h"
     #include "error_manager/error_manager.h"
     #include "register/op_impl_registry.h"
     #include "register/op_def_registry.h"

@@ -279,3 +279,31 @@ def test_a_signal_behind_unit_flags_covers_what_the_product_read(harness: Machin
 
     assert through("PIPE_FIX") == "ok"
     assert through("PIPE_MTE3") == "race"
+
+
+@pytest.mark.parametrize(
+    ("meeting", "answer"),
+    [
+        ("ffts_cross_core_sync(PIPE, 1 | 5 << 8); wait_flag_dev(5);", ""),
+        (
+            "ffts_cross_core_sync(PIPE, 1 | 2 << 4 | 5 << 8); wait_flag_dev(6);",
+            "wait_flag_dev(5); ffts_cross_core_sync(PIPE_MTE3, 1 | 2 << 4 | 6 << 8);",
+        ),
+    ],
+    ids=["its own signal", "the answer to its signal"],
+)
+def test_a_core_finds_done_what_a_signal_covers_that_comes_back_to_it(
+    harness: MachineHarness, meeting: str, answer: str
+) -> None:
+    again = """
+    copy_gm_to_cbuf((void*)1024, a[0] + block * 32, 0, 1, 1, 0, 0, PAD_NONE);
+    order(PIPE_MTE2, PIPE_MTE3);
+"""
+
+    def through(pipe: str) -> str:
+        body = CUBE_WRITES.replace("SIGNAL", meeting.replace("PIPE,", f"{pipe},")) + again
+        how = {"block_dim": 2, "cores": (1, 2), "cube_body": body}
+        return harness.run(answer, [], [np.zeros((2, 8), np.int32)], **how).outcome
+
+    assert through("PIPE_MTE3") == "ok"
+    assert through("PIPE_MTE1") == "race"
