@@ -6,7 +6,9 @@ loaded again. A reduction to one number ends a phase, since all cores must have 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import permutations
 from typing import Final
 
 from ci.create.layout import Layout
@@ -49,19 +51,7 @@ class _PhaseMaker:
         used = frozenset().union(*(items[i].groups for i in self.needed))
         used |= frozenset().union(*(items[i].along for i in self.totals))
         active = [g.name for g in self.layout.groups if g.name in used]
-        self.cols = active[-1] if active else ""
-        self.rows, turned = self._rows(active)
-        if turned and len({t.dtype for t in self._touched()}) > 1:  # they cannot be turned
-            for cols in active[-2::-1]:
-                self.cols = cols
-                rows, again = self._rows([*(g for g in active if g != cols), cols])
-                if not again:
-                    self.rows, turned = rows, False
-                    break
-            else:
-                self.cols = active[-1]
-        if turned and self._length(self.cols) < min(FEW, self._length(self.rows)):
-            self.rows, self.cols = self.cols, self.rows  # tiles have long rows
+        self.rows, self.cols = self._tile_axes(active)
         self.outer = tuple(g for g in active if g not in (self.rows, self.cols))
         folds = [i for i in self.needed if items[i].along and not is_total(items[i])]
         self.sequential = frozenset().union(*(items[i].along for i in folds))
@@ -88,15 +78,28 @@ class _PhaseMaker:
         """Return the length of a group in the traced case."""
         return next(g.example for g in self.layout.groups if g.name == group)
 
-    def _rows(self, active: list[str]) -> tuple[str, bool]:
-        """The group around the columns: the last of a tensor that is turned, if there is one; and
-        whether there is."""
-        turned = {t.groups[-1] for t in self._touched() if self.cols in t.groups[:-1]}
-        if len(turned) > 1:
+    def _tile_axes(self, active: list[str]) -> tuple[str, str]:
+        """Rows and columns of tiles: the last group, and the one before it or that which a tensor
+        ends with that is turned. Where tiles of a tensor would not be runs in memory, or tensors of
+        several dtypes be turned, others are taken."""
+        if not active:
+            return "", ""
+        touched = self._touched()
+        cols = active[-1]
+        ends = {t.groups[-1] for t in touched if cols in t.groups[:-1]}
+        rows = min(ends) if ends else active[-2] if len(active) > 1 else ""
+        if ends and self._length(cols) < min(FEW, self._length(rows)):
+            rows, cols = cols, rows  # tiles have long rows
+        mixed = bool(ends) and len({t.dtype for t in touched}) > 1
+        if not mixed and len(ends) < 2 and _in_runs(touched, rows, cols):
+            return rows, cols
+        for other_rows, other_cols in permutations(reversed(active), 2):
+            turned = any(other_cols in t.groups[:-1] for t in touched)
+            if not turned and _in_runs(touched, other_rows, other_cols):
+                return other_rows, other_cols
+        if len(ends) > 1:
             raise InputError("Tensors end with three different axes; that is not lowered.")
-        if turned:
-            return turned.pop(), True
-        return active[-2] if len(active) > 1 else "", False
+        return rows, cols
 
     def _ends_here(self, total: int) -> bool:
         wanted, left = False, [i for own in self.layout.stored for i in own]
@@ -281,3 +284,10 @@ class _PhaseMaker:
                 left += given(items[one])
         found = [self._statement(i) for i in (*sorted(here), *totals)]
         return found + [self._stored(t, own) for t, own in stores]
+
+
+def _in_runs(tensors: Iterable[Tensor], rows: str, cols: str) -> bool:
+    """Whether what a tile has of each tensor are runs in memory."""
+    last = {"tile": (rows, cols), "rows": (rows,), "cols": (cols,)}
+    kinds = ((kind_of(t.groups, rows, cols), t) for t in tensors)
+    return all(kind == "cell" or t.groups[-1] in last[kind] for kind, t in kinds)

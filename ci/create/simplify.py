@@ -10,7 +10,8 @@ from ci.model.errors import InputError
 
 
 def simplified(graph: Graph) -> Graph:
-    """The graph with `flip(scan(flip(x)))` and `concat(0, scan(x[:-1]))` said as one scan."""
+    """The graph with `flip(scan(flip(x)))`, `concat(0, scan(x[:-1]))` and `concat(0, scan(x)[:-1])`
+    said as one scan."""
     nodes = list(graph.nodes)
     for place, node in enumerate(nodes):
         found = _reverse(nodes, node) or _exclusive(nodes, node)
@@ -79,22 +80,25 @@ def _reverse(nodes: list[Node], node: Node) -> Node | None:
 
 
 def _exclusive(nodes: list[Node], node: Node) -> Node | None:
+    """A scan of all but the last element behind its neutral element; or all but the last element of
+    a scan."""
     if node.op != "concat" or len(node.args) != 2:
         return None
-    zeros, scan = (nodes[a] for a in node.args)
+    zeros, second = (nodes[a] for a in node.args)
     axis = node.params["axis"]
+    scan, cut = (nodes[second.args[0]], second) if second.op == "slice" else (second, second)
     if not scan.op.startswith("scan_") or list(scan.axes()) != [axis] or zeros.shape[axis] != 1:
         return None
-    neutral = 0.0 if scan.op == "scan_sum" else 1.0
-    if _constant(nodes, node.args[0]) != neutral:
+    if cut is scan:
+        cut = nodes[scan.args[0]]
+    if _constant(nodes, node.args[0]) != (0.0 if scan.op == "scan_sum" else 1.0):
         return None
-    cut = nodes[scan.args[0]]
     whole = cut.op == "slice" and cut.params["axis"] == axis and cut.params["start"] == 0
     if not whole or cut.params["step"] != 1 or cut.params["stop"] != node.shape[axis] - 1:
         return None
     return Node(
         op=scan.op,
-        args=cut.args,
+        args=scan.args if cut is second else cut.args,
         shape=node.shape,
         dtype=scan.dtype,
         params={**scan.params, "exclusive": True},

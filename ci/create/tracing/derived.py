@@ -164,8 +164,19 @@ def trapezoid(y: Traced, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 
 
 def diagonal(x: Traced, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """numpy.diagonal of a matrix or of many."""
-    raise Untraceable("It takes a diagonal; multiply by numpy.eye(n) and sum over an axis instead.")
+    """numpy.diagonal of a matrix."""
+    if len(x.sizes) != 2 or (axis1 % 2, axis2 % 2) != (0, 1):
+        raise Untraceable("It takes diagonals of many matrices; give one matrix, or numpy.einsum.")
+    return diag(x, offset)
+
+
+def diag(x: Traced, k: int = 0) -> Any:
+    """numpy.diag: the diagonal of a matrix, or a matrix with that diagonal."""
+    if k or len(x.sizes) not in (1, 2) or x.shape[0] != x.shape[-1]:
+        raise Untraceable("It takes or makes a diagonal that is not that of a square matrix.")
+    rows, cols = counted(x.tape, x.shape[0]), counted(x.tape, x.shape[-1])
+    found: Any = where(cols[None, :] == rows[:, None], x, 0).astype(x.dtype)
+    return found if len(x.sizes) == 1 else sum_(found, -1)
 
 
 def trace(x: Traced, offset: int = 0, *_: Any, **__: Any) -> Any:
@@ -273,6 +284,7 @@ FUNCTIONS: dict[str, Function] = {
     "cross": cross,
     "trapezoid": trapezoid,
     "diagonal": diagonal,
+    "diag": diag,
     "trace": trace,
     "select": select,
     "piecewise": piecewise,

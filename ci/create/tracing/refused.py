@@ -49,7 +49,7 @@ _BY_REASON: Final = {
     _MAKES: "busday_count busday_offset is_busday geomspace logspace linspace einsum_path",
     _WINDOW: "convolve correlate sliding_window_view",
     _WRITES: "copyto fill_diagonal place putmask resize",
-    "takes or makes a diagonal; multiply by numpy.eye(n) and sum over an axis.": "diag diagflat",
+    "makes a matrix of a diagonal; numpy.diag of one axis does, too.": "diagflat",
     "puts nested lists together; use numpy.concatenate.": "block",
 }
 

@@ -280,3 +280,29 @@ def causal_attention(q, k, v):
 def gated_by_keys(q, k):
     """A tile that no loop goes over meets a sum over another axis."""
     return (np.maximum(q, 0) + 1) * (np.maximum(k, 0) + 1).sum(axis=1, keepdims=True)
+
+
+def sum_before(x):
+    """All but the last of the running sums, behind a zero."""
+    return np.concatenate([np.zeros_like(x[:, :1]), np.cumsum(x, axis=1)[:, :-1]], axis=1)
+
+
+def scaled_by_diagonal(a, b):
+    """A product with a matrix that has a diagonal only."""
+    return np.diag(a) @ b
+
+
+def by_own_diagonal(a, b):
+    """Columns by the diagonal of a square matrix."""
+    return b * np.diag(a)[None, :]
+
+
+def transposed_product(a, b):
+    """The first factor is stored by columns."""
+    return a.T @ b
+
+
+def squeeze_and_excite(x, w1, w2):
+    """Channels by what two small products make of their means."""
+    h = np.maximum(x.mean(axis=(2, 3)) @ w1, 0) @ w2
+    return x / (1 + np.exp(-h))[:, :, None, None]

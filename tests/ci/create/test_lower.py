@@ -200,6 +200,27 @@ def test_a_tile_that_meets_a_sum_is_loaded_behind_the_loop_of_the_sum() -> None:
     assert made.count("const uint32_t count") == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "shapes"),
+    [
+        ("transposed_product", ((12, 7), (12, 5))),
+        ("squeeze_and_excite", ((2, 6, 3, 5), (6, 4), (4, 6))),
+    ],
+)
+def test_tiles_are_runs_of_every_tensor_where_some_axes_make_them(
+    name: str, shapes: Shapes
+) -> None:
+    text = kernel(name, shapes)
+    assert "CopyInTurned" not in text and "CopyOut" in text
+
+
+def test_the_diagonal_of_a_matrix_is_held_to_a_square_one() -> None:
+    made = layout("by_own_diagonal", ((13, 13), (6, 13)))
+    assert any(
+        op == "eq" and a.evaluate({"a.0": 3.0, "a.1": 4.0}, {}) == 3 for op, a, _ in made.guards
+    )
+
+
 def test_scores_are_kept_for_the_product_with_the_values_and_nothing_is_turned() -> None:
     program = program_of("heads", layout("attention", ((2, 6, 4), (2, 7, 4), (2, 7, 5))))
     (kept,) = program.kept

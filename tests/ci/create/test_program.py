@@ -40,7 +40,7 @@ def layout(name: str, shapes: Shapes, **attrs: Any) -> Layout:
     return layout_of(graph, inputs, [(f"y{i}", "T") for i in range(len(graph.outputs))])
 
 
-@pytest.mark.few(21)
+@pytest.mark.few(26)
 @pytest.mark.parametrize(
     ("name", "shapes"),
     [
@@ -49,6 +49,11 @@ def layout(name: str, shapes: Shapes, **attrs: Any) -> Layout:
         ("attention", ((2, 6, 4), (2, 7, 4), (2, 7, 5))),
         ("causal_attention", ((2, 6, 4), (2, 6, 4), (2, 6, 5))),
         ("gated_by_keys", ((3, 7, 11), (3, 6, 11))),
+        ("sum_before", ((5, 12),)),
+        ("scaled_by_diagonal", ((6,), (6, 13))),
+        ("by_own_diagonal", ((13, 13), (6, 13))),
+        ("transposed_product", ((12, 7), (12, 5))),
+        ("squeeze_and_excite", ((2, 6, 3, 5), (6, 4), (4, 6))),
         ("sums_each_way", ((2, 6, 13),)),
         ("sums_of_rows_and_columns", ((6, 13),)),
         ("total_variation", ((6, 13),)),
