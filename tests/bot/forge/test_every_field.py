@@ -23,6 +23,7 @@ from bot.testing.forge import LONG_AGO
 from ci.model.frozen import Frozen
 from tests.bot.forge import test_gitcode, test_github, test_gitlab
 from tests.bot.forge.server.base import ForgeServer
+from tests.bot.forge.test_tokens import QUESTIONS as ASKED
 
 MODULES = {"github": test_github, "gitlab": test_gitlab, "gitcode": test_gitcode}
 GONE = object()
@@ -31,22 +32,10 @@ ODD: tuple[Any, ...] = (
     *("0001-01-01T00:00:00+14:00", [], [None], {"x": {}}),
 )
 QUESTIONS: dict[str, Callable[[RestForge], object]] = {
-    "repository": lambda f: f.repository(),
-    "viewer": lambda f: f.viewer(),
-    "branches": lambda f: f.branches(),
-    "branch_head": lambda f: f.branch_head("main"),
-    "file": lambda f: f.file("README.md", "main"),
-    "merge_requests": lambda f: f.merge_requests(),
-    "merge_request": lambda f: f.merge_request(1),
-    "update": lambda f: f.update(1, "t"),
-    "close": lambda f: f.close(1),
-    "comments": lambda f: f.comments(1),
+    **{name: ask for name, ask in ASKED.items() if name not in ("open", "issue")},
     "comments since": lambda f: f.comments(1, LONG_AGO),
-    "comment": lambda f: f.comment(1, "x"),
     "recent comments": lambda f: f.recent_comments(LONG_AGO),
     "recent issues": lambda f: f.recent_issues(LONG_AGO),
-    "permission": lambda f: f.permission("alice"),
-    "write_issue": lambda f: f.write_issue("t", "b"),
     "diff": lambda f: f.diff(1),
     "credentials": lambda f: f.credentials(),
 }
