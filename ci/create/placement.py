@@ -86,8 +86,9 @@ class Placement:
         return found
 
     def _tensor(self, item: Item) -> Tensor:
-        taken = {t.name for t in (*self.layout.inputs, *self.layout.outputs)}
-        names = (f"kept{n}" for n in range(len(self.kept), len(self.kept) + len(taken) + 1))
+        others = (tensor for tensor, _ in self.kept.values())
+        taken = {t.name for t in (*self.layout.inputs, *self.layout.outputs, *others)}
+        names = (f"kept{n}" for n in range(len(taken) + 1))
         groups = tuple(g.name for g in self.layout.groups if g.name in item.groups)
         return Tensor(next(n for n in names if n not in taken), "float32", groups, kept=True)
 

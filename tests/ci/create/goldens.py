@@ -306,3 +306,8 @@ def squeeze_and_excite(x, w1, w2):
     """Channels by what two small products make of their means."""
     h = np.maximum(x.mean(axis=(2, 3)) @ w1, 0) @ w2
     return x / (1 + np.exp(-h))[:, :, None, None]
+
+
+def sums_of_kept(kept0):
+    """An input that is named as what phases keep is."""
+    return sums_each_way(kept0)

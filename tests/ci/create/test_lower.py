@@ -171,6 +171,12 @@ def test_what_a_later_phase_reduces_over_another_axis_lies_in_the_workspace() ->
     assert "GetUserWorkspace(workspace)" in text
 
 
+def test_what_is_kept_has_a_name_that_no_other_tensor_has() -> None:
+    program = program_of("named", layout("sums_of_kept", ((2, 6, 13),)))
+    names = [t.name for t in (*program.inputs, *program.outputs, *program.kept)]
+    assert len(set(names)) == len(names) and len(program.kept) > 1
+
+
 def test_outputs_that_are_reduced_over_different_axes_have_phases_and_no_meeting() -> None:
     program = program_of("two", layout("sums_of_rows_and_columns", ((64, 70),)))
     assert [p.sequential for p in program.phases] == [("A",), ("B",)]
