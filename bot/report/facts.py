@@ -109,10 +109,10 @@ def _pipe_sums(measurement: Measurement) -> tuple[dict[str, float], float]:
     return sums, total or 1.0
 
 
-def pipe_rows(result: Result) -> list[PipeRow]:
+def pipe_rows(result: Result) -> tuple[PipeRow, ...]:
     """Pipes that did any work before or after, in the order of the data's way through them."""
     if result.baseline.measurement is None or result.best.measurement is None:
-        return []
+        return ()
     before, before_total = _pipe_sums(result.baseline.measurement)
     after, after_total = _pipe_sums(result.best.measurement)
     known = [*PIPES, *sorted(set(before) | set(after) - set(PIPES))]
@@ -121,7 +121,7 @@ def pipe_rows(result: Result) -> list[PipeRow]:
         b, a = before.get(pipe, 0.0), after.get(pipe, 0.0)
         if b or a:
             rows.append(PipeRow(pipe, b, a, b / before_total, a / after_total))
-    return rows
+    return tuple(rows)
 
 
 def score(trial: Trial) -> float | None:
@@ -235,11 +235,11 @@ def gates(result: Result, trial: Trial) -> str:
     return _("{first} to {last}", first=passed[0], last=passed[-1]) if passed else ""
 
 
-def trajectory(result: Result) -> list[Point]:
+def trajectory(result: Result) -> tuple[Point, ...]:
     """Every evaluation with the best score so far; empty when the baseline was not measured."""
     best = score(result.baseline)
     if best is None:
-        return []
+        return ()
     points = []
     for trial in result.trials:
         now = score(trial)
@@ -249,7 +249,7 @@ def trajectory(result: Result) -> list[Point]:
             best = min(best, now)
         stage = trial.candidate.stage
         points.append(Point(trial.number, stage, trial.outcome, now, acceptable, best))
-    return points
+    return tuple(points)
 
 
 def outcome_counts(result: Result) -> dict[str, int]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, Final
 
 from matplotlib import rc_context
@@ -85,7 +86,12 @@ def drawn(width: float, height: float) -> Iterator[tuple[Axes, Callable[[], str]
         yield figure.subplots(), lambda: _svg(figure)
 
 
-def trajectory_picture(points: Sequence[Point], unit: str) -> str:
+# A report shows each picture twice: in a file of its own and in the page.
+_drawn_once = lru_cache(maxsize=4)
+
+
+@_drawn_once
+def trajectory_picture(points: tuple[Point, ...], unit: str) -> str:
     """Every evaluation's score by trial number, the best so far as a line, failures below."""
     with rc_context(_STYLE):
         figure = Figure(figsize=(7.6, 3.1), layout="constrained")
@@ -151,7 +157,8 @@ def trajectory_picture(points: Sequence[Point], unit: str) -> str:
         return _svg(figure)
 
 
-def pipes_picture(rows: Sequence[PipeRow]) -> str:
+@_drawn_once
+def pipes_picture(rows: tuple[PipeRow, ...]) -> str:
     """Busy cycles of each pipe, before above after."""
     with rc_context(_STYLE):
         figure = Figure(figsize=(7.6, 0.75 + 0.48 * len(rows)), layout="constrained")

@@ -84,8 +84,16 @@ class Device(Frozen):
 def device_files() -> dict[str, Path]:
     """The files of all devices by name, the user's own before the shipped ones."""
     own = os.environ.get(FOLDER_VARIABLE, "")
-    folders = [FOLDER, *([Path(own)] if own else [])]
-    return {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
+    return {**_shipped(), **(_files(Path(own)) if own else {})}
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> dict[str, Path]:
+    return _files(FOLDER)
+
+
+def _files(folder: Path) -> dict[str, Path]:
+    return {path.stem: path for path in sorted(folder.glob("*.toml"))}
 
 
 def device_names() -> list[str]:

@@ -102,8 +102,8 @@ def colours_shown(server: Server, path: str, folder: Path, width: int) -> int | 
         subprocess.run(
             [program, *arguments], env=short(), capture_output=True, timeout=120, check=True
         )
-        pixels = (imread(picture)[1400:, :, :3] * 255).astype(np.uint8)
-        colours = max(colours, len(np.unique(pixels.reshape(-1, 3), axis=0)))
+        pixels = (imread(picture)[1400:, :, :3] * 255).astype(np.uint32)
+        colours = max(colours, len(np.unique(pixels @ np.array([1 << 16, 1 << 8, 1], np.uint32))))
         if colours > FRAME_COLOURS:
             break
     return colours
