@@ -10,8 +10,6 @@ from bot.events.ci import ci_page
 from tests.bot.events.payloads import SHA, gitlab_note, raw
 from tests.bot.events.test_parse import recorded
 
-pytestmark = pytest.mark.more_programs
-
 
 def written(folder: Path, data: Any) -> str:
     path = folder / "event.json"
@@ -31,6 +29,7 @@ def in_job(folder: Path, name: str, data: Any, prefix: str = "GITHUB", **more: s
     return from_ci({f"{prefix}_{key}": value for key, value in variables.items()})
 
 
+@pytest.mark.more_programs
 def test_a_comment_in_github_actions(tmp_path: Path) -> None:
     data = recorded("issue_comment", "created")
     data["issue"]["pull_request"] = {}

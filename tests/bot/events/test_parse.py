@@ -12,8 +12,6 @@ from bot.events import RECEIVERS, Event, EventError, gitcode, github, gitlab, re
 from tests.bot.events.payloads import SHA, ZERO, gitlab_merge_request, gitlab_note, raw
 from tests.bot.forge.definitions import github_deliveries
 
-pytestmark = pytest.mark.more_programs
-
 
 def hub(name: str, data: Any) -> Event:
     return github.parse({"X-GitHub-Event": name, "X-GitHub-Delivery": "d"}, raw(data))
@@ -28,6 +26,7 @@ def recorded(name: str, action: str = "") -> dict[str, Any]:
     raise AssertionError(f"GitHub records no {name} {action}")
 
 
+@pytest.mark.more_programs
 def test_every_recorded_delivery_of_github_is_read() -> None:
     deliveries = github_deliveries()
     assert len(deliveries) == 329
@@ -54,6 +53,7 @@ def test_every_recorded_delivery_of_github_is_read() -> None:
     }
 
 
+@pytest.mark.more_programs
 def test_a_push_of_github() -> None:
     data = recorded("push")
     event = hub("push", data | {"ref": "refs/heads/main", "before": ZERO, "after": SHA})
@@ -65,6 +65,7 @@ def test_a_push_of_github() -> None:
     )
 
 
+@pytest.mark.more_programs
 @pytest.mark.parametrize(
     ("action", "expected"),
     [
@@ -82,12 +83,14 @@ def test_actions_of_github_in_our_words(action: str, expected: str) -> None:
     assert hub("pull_request", recorded("pull_request", action)).action == expected
 
 
+@pytest.mark.more_programs
 def test_a_closed_pull_request_may_have_been_merged() -> None:
     data = recorded("pull_request", "closed")
     data["pull_request"]["merged"] = True
     assert hub("pull_request", data).action == "merged"
 
 
+@pytest.mark.more_programs
 def test_a_comment_is_one_of_an_issue_or_of_a_pull_request() -> None:
     data = recorded("issue_comment", "created")
     event = hub("issue_comment", data)
@@ -100,18 +103,21 @@ def test_a_comment_is_one_of_an_issue_or_of_a_pull_request() -> None:
     assert (event.number, event.comment_id) == (data["issue"]["number"], data["comment"]["id"])
 
 
+@pytest.mark.more_programs
 def test_a_bot_is_known_by_its_type() -> None:
     data = recorded("issue_comment", "created")
     data["sender"]["type"] = "Bot"
     assert hub("issue_comment", data).sender_is_bot
 
 
+@pytest.mark.more_programs
 def test_a_form_is_read_like_json() -> None:
     body = urlencode({"payload": json.dumps(recorded("push"))}).encode()
     headers = {"X-GitHub-Event": "push", "Content-Type": "application/x-www-form-urlencoded"}
     assert github.parse(headers, body).kind == "push"
 
 
+@pytest.mark.more_programs
 def test_the_same_content_has_the_same_digest_whatever_its_delivery() -> None:
     body = raw(recorded("push"))
     first, second = (
@@ -139,6 +145,7 @@ def test_other_notes_of_gitlab_do_not_count(note: dict[str, Any]) -> None:
     assert gitlab.parse({}, raw(gitlab_note(**note))).kind == "other"
 
 
+@pytest.mark.more_programs
 def test_an_issue_that_is_opened_is_one_and_no_edit_of_it() -> None:
     data = recorded("issues", "opened")
     event = hub("issues", data)
@@ -276,6 +283,7 @@ def replaced(data: dict[str, Any], place: tuple[str, ...], value: Any) -> Any:
     return data | {place[0]: replaced(data[place[0]], place[1:], value)}
 
 
+@pytest.mark.more_programs
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_one_hostile_field_never_breaks_reading(data: st.DataObject) -> None:

