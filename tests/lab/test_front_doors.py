@@ -226,6 +226,7 @@ def test_tiling_structs_are_made_from_their_definitions() -> None:
     assert "using AscendC::tiling::MiniatureTiling;" in text
 
 
+@pytest.mark.long
 def test_host_code_calls_the_tiling_library_of_the_tree(backend: SimulatorBackend) -> None:
     answer = "context->SetBlockDim("
     include = '#include "tiling/tiling_api.h"\n'

@@ -286,6 +286,7 @@ def test_of_a_part_of_a_folder_only_its_entries_can_be_read(tmp_path: Path, leve
     assert opens.ok == (level == "limits")
 
 
+@pytest.mark.long
 def test_a_program_may_see_more_paths_than_one_word_holds(tmp_path: Path, level: Level) -> None:
     """The kernel takes 128 KiB a word: a launch may have thousands of inputs."""
     files = [tmp_path / f"{number:04}{'x' * 240}" for number in range(600)]

@@ -42,6 +42,7 @@ def test_only_outputs_that_differ_from_the_unmodified_operators_are_judged(
     assert found.count and max(worst.ulps for worst in found.binades.values()) > 0.5
 
 
+@pytest.mark.long
 def test_float16_results_below_the_absolute_tolerance_may_not_vanish() -> None:
     operator = load_operator(SOFTMAX)
     evaluator = Evaluator(operator, load_workload(operator, None), SimulatorBackend("910B4"))
