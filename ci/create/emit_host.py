@@ -171,6 +171,9 @@ def element_cycles(lowered: Lowered) -> float:
                 cycles += 1 / GATHERED
             if statement.op.startswith("window"):
                 window = Window.read(statement.op)
+                if statement.weights is not None:
+                    cycles += math.prod(window.size) / VECTOR
+                    continue
                 cycles += window.size[-1] / GATHERED + math.prod(window.size) / VECTOR
             elif statement.op.startswith("scan"):
                 cycles += 2 / GATHERED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from ci.create.graph import Graph, Node
+from ci.create.graph import DOT, Graph, Node
 from ci.create.layout import Shaper
 from ci.create.scalars import Scalar
 
@@ -51,6 +51,7 @@ def golden_text(graph: Graph, inputs: Sequence[str], attributes: dict[str, float
     gives = ", ".join(f"v{o}" for o in graph.outputs)
     erf = "from scipy.special import erf, erfc\n" if "erf" in "".join(lines) else ""
     windows = _WINDOWS if "windows(" in "".join(lines) else ""
+    windows += _PRODUCTS if "products(" in "".join(lines) else ""
     body = "\n".join(lines)
     return (
         '"""What the operator computes, in double precision."""\n\nimport numpy as np\n'
@@ -65,6 +66,18 @@ def windows(fold, x, size, step, pad, fill):
     x = np.lib.stride_tricks.sliding_window_view(x, size, tuple(range(lead, x.ndim)))
     x = x[(slice(None),) * lead + tuple(slice(None, None, s) for s in step)]
     return fold(x, axis=tuple(range(-len(size), 0)))
+
+"""
+
+_PRODUCTS: Final = """
+def products(x, weights, step, pad, apart):
+    seen = [(k - 1) * d + 1 for k, d in zip(weights.shape[3:], apart)]
+    x = np.pad(x, [(0, 0)] * 3 + [(p, p) for p in pad])
+    x = np.lib.stride_tricks.sliding_window_view(x, seen, tuple(range(3, x.ndim)))
+    strides = [slice(None, None, s) for s in (*step, *apart)]
+    x = x[(slice(None),) * 3 + tuple(strides)]
+    out, inner = "stu"[: len(seen)], "xyz"[: len(seen)]
+    return np.einsum(f"ngc{out}{inner},goc{inner}->ngoc{out}", x, weights)
 
 """
 
@@ -113,6 +126,9 @@ def _text(node: Node, place: int, inputs: Sequence[str], shaper: Shaper) -> str:
         return f"np.{kind}({args[0]}, axis={node.axes()}, keepdims=True)"
     if node.op.startswith("scan_"):
         return _scan(node, args[0])
+    if node.op == DOT:
+        numbers = ", ".join(str(list(node.params[k])) for k in ("step", "pad", "apart"))
+        return f"products({args[0]}, {args[1]}, {numbers})"
     if node.op.startswith("window_"):
         fold = node.op.removeprefix("window_")
         fill = "0.0" if fold == "sum" else "-np.inf"
@@ -146,5 +162,7 @@ def _number(scalar: Scalar) -> str:
     if scalar.op == "attr":
         name, _, axis = scalar.name.partition(".")
         return f"{name}.shape[{axis}]" if axis else f"int({name})"
+    if scalar.op == "floor":  # of a quotient, which is whole here
+        return _number(scalar.args[0])
     signs = {"mul": "*", "div": "//", "add": "+", "sub": "-"}
     return f"({_number(scalar.args[0])} {signs[scalar.op]} {_number(scalar.args[1])})"

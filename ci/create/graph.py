@@ -21,13 +21,17 @@ ELEMENTWISE = frozenset((*UNARY, *BINARY, *COMPARISONS, *LOGIC, "where", "cast")
 REDUCTIONS = ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod")
 SCANS = ("scan_sum", "scan_prod")
 WINDOWS = ("window_sum", "window_max")
+DOT = "window_dot"
+"""Products of windows of [N, G, C, …] with weights [G, O, C, …]: [N, G, O, C, …], whose sum over C
+is still to be taken."""
 LEAVES = ("input", "const", "attr", "extent", "rank")
 SHAPES = ("reshape", "broadcast", "transpose", "flip", "slice", "concat", "iota")
-_KNOWN = frozenset((*LEAVES, *ELEMENTWISE, *REDUCTIONS, *SCANS, *WINDOWS, *SHAPES))
+_KNOWN = frozenset((*LEAVES, *ELEMENTWISE, *REDUCTIONS, *SCANS, *WINDOWS, DOT, *SHAPES))
 _COUNT = {
     **dict.fromkeys((*UNARY, "cast", *REDUCTIONS, *SCANS, *WINDOWS, *SHAPES, "extent"), 1),
     **dict.fromkeys((*BINARY, *COMPARISONS, *LOGIC), 2),
     "where": 3,
+    DOT: 2,
     "rank": 1,
     "input": 0,
     "const": 0,
@@ -69,7 +73,7 @@ class Node(Frozen):
 def _sound(node: Node, number: int) -> bool:
     """Whether a node's parameters are what its operation takes: they end up in texts."""
     given = node.params
-    whole = [given.get(k) for k in ("size", "step", "pad")]
+    whole = [given.get(k) for k in ("size", "step", "pad", *(["apart"] if node.op == DOT else []))]
     match node.op:
         case "const":
             return isinstance(given.get("value"), float | int) or given["value"] in (
@@ -89,7 +93,7 @@ def _sound(node: Node, number: int) -> bool:
                 return False
             told = isinstance(at, list) and all(type(s) is int and 0 <= s < number for s in at)
             return told and len(given["sizes"]) == 2 and 0 <= start < stop and step != 0
-        case "window_sum" | "window_max":
+        case "window_sum" | "window_max" | "window_dot":
             return all(
                 isinstance(w, list)
                 and len(w) == len(node.axes())
@@ -97,6 +101,22 @@ def _sound(node: Node, number: int) -> bool:
                 for w in whole
             )
     return True
+
+
+def _fits(node: Node, given: list[tuple[int, ...]]) -> bool:
+    """Whether the arguments of a product of windows have the shapes that it takes."""
+    if node.op != DOT:
+        return True
+    (samples, *_), (x, weights) = given[0][:1] or (0,), given
+    inner = len(node.axes())
+    same = len(x) == len(weights) == 3 + inner and len(node.shape) == 4 + inner
+    return (
+        same
+        and node.axes() == tuple(range(3, 3 + inner))
+        and (x[1], x[2]) == (weights[0], weights[2])
+        and list(weights[3:]) == node.params["size"]
+        and node.shape[:4] == (samples, x[1], weights[1], x[2])
+    )
 
 
 class Graph(Frozen):
@@ -121,7 +141,9 @@ class Graph(Frozen):
                 raise ValueError(f"node {number} has an impossible shape")
             if node.op == "input" and not isinstance(node.params.get("number"), int):
                 raise ValueError(f"node {number} is an input without a number")
-            if not _sound(node, number):
+            if not _sound(node, number) or not _fits(
+                node, [self.nodes[a].shape for a in node.args]
+            ):
                 raise ValueError(f"node {number} ({node.op}) has parameters that are none")
             ranks = len(self.nodes[node.args[0]].shape) if node.args else len(node.shape)
             tells = "axes" in node.params or "axis" in node.params

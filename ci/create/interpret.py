@@ -241,6 +241,8 @@ class _Machine:
         self, phase: Phase, statement: Statement, tensor: Tensor, at: dict[str, slice]
     ) -> Array:
         window = Window.read(statement.op)
+        if statement.weights is not None:
+            return self._dots(phase, statement, window, at)
         lead = len(tensor.groups) - len(window.size)
         fill = 0.0 if window.kind == "sum" else -np.inf
         pads = [(0, 0)] * lead + [(p, p) for p in window.pad]
@@ -253,6 +255,38 @@ class _Machine:
         part = found[tuple(at[g] for g in phase.groups)]
         return np.asarray(part).reshape(
             self._length(phase.rows, at) if phase.rows else 1, self._length(phase.cols, at)
+        )
+
+    def _dots(
+        self, phase: Phase, statement: Statement, window: Window, at: dict[str, slice]
+    ) -> Array:
+        tensor, weights, value = statement.tensor, statement.weights, statement.value
+        assert tensor is not None and weights is not None and value is not None
+        groups = [g for g in phase.groups if g in dict(phase.values)[value.name]]
+        own = [g for g in groups if g not in (*tensor.groups, *weights.groups)]
+        first = tensor.groups[: -len(window.size)]
+        lead = [g for g in weights.groups if g in groups]
+        x = self.memory[tensor.name][tuple(at[g] for g in first)]
+        x = np.pad(x, [(0, 0)] * len(first) + [(p, p) for p in window.pad])
+        by = self.memory[weights.name][tuple(at[g] for g in lead)]
+        by = by.reshape(*by.shape[: len(lead)], *window.size)
+        seen = [(k - 1) * d + 1 for k, d in zip(window.size, window.apart, strict=True)]
+        axes = tuple(range(len(first), x.ndim))
+        view = np.lib.stride_tricks.sliding_window_view(x, seen, axes)
+        steps = tuple(
+            slice(at[g].start * s, (at[g].stop - 1) * s + 1, s)
+            for g, s in zip(own, window.step, strict=True)
+        )
+        view = view[
+            (slice(None),) * len(first) + steps + tuple(slice(None, None, d) for d in window.apart)
+        ]
+        letters = {g: chr(ord("a") + place) for place, g in enumerate(groups)}
+        inner = "xyz"[: len(window.size)]
+        terms = ["".join(letters[g] for g in names) for names in ((*first, *own), lead, groups)]
+        found = np.einsum(f"{terms[0]}{inner},{terms[1]}{inner}->{terms[2]}", view, by)
+        return np.asarray(found).reshape(
+            self._length(phase.rows, at) if phase.rows in groups else 1,
+            self._length(phase.cols, at),
         )
 
     def _index(self, tensor: Tensor, at: dict[str, slice]) -> tuple[slice, ...]:

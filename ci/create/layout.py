@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ci.create.axes import Atom, axes_of_nodes, leaves_of
 from ci.create.expand import Expander
-from ci.create.graph import ELEMENTWISE, Graph, Node
+from ci.create.graph import DOT, ELEMENTWISE, Graph, Node
 from ci.create.groups import in_order, named
 from ci.create.items import Item, Items
 from ci.create.ranges import at_ends
@@ -262,6 +262,7 @@ class _Maker(Items):
                 self._window_sizes(i, node, sizes)
         checks = range_sizes(self.graph, self.axes, self.graph.needed(), sizes)
         checks += self._counted(sizes)
+        checks += self._weighted()
         if any(leaf not in self.names for leaf, _ in checks):
             raise InputError("It takes ranges of ranges that may differ in length.")
         self.checks = tuple(dict.fromkeys((self.names[leaf], size) for leaf, size in checks))
@@ -284,6 +285,12 @@ class _Maker(Items):
                 if value is not None and len(leaves) == 1 and sizes.get(leaves[0], value) != value:
                     checks.append((leaves[0], value))
         return checks
+
+    def _weighted(self) -> list[tuple[Atom, Scalar]]:
+        """The axes of weights along which windows lie, which are as long as these."""
+        dots = (self.graph.nodes[i] for i in self.graph.needed() if self.graph.nodes[i].op == DOT)
+        axes = [axis for node in dots for axis in self.axes[node.args[1]][3:]]
+        return [(leaf, number(leaf.size)) for axis in axes for leaf in leaves_of(axis)]
 
     def length_of(self, index: int, sizes: Mapping[Atom, Scalar]) -> Scalar | None:
         """A number of the golden function in terms of attributes and of lengths that are known;
@@ -317,12 +324,15 @@ class _Maker(Items):
         return combined(node.op, *known)
 
     def _window_sizes(self, index: int, node: Node, sizes: dict[Atom, Scalar]) -> None:
-        numbers = (node.params[k] for k in ("size", "step", "pad"))
-        for axis, size, step, pad in zip(node.axes(), *numbers, strict=True):
+        numbers = [node.params[k] for k in ("size", "step", "pad")]
+        numbers.append(node.params.get("apart", [1] * len(node.axes())))
+        further = 1 if node.op == DOT else 0
+        for axis, size, step, pad, apart in zip(node.axes(), *numbers, strict=True):
             before = leaves_of(self.axes[node.args[0]][axis])
-            after = leaves_of(self.axes[index][axis])
+            after = leaves_of(self.axes[index][axis + further])
             if len(before) == len(after) == 1 and before[0] in sizes:
-                room = combined("add", sizes[before[0]], number(2 * pad - size))
+                seen = (size - 1) * apart + 1
+                room = combined("add", sizes[before[0]], number(2 * pad - seen))
                 steps = combined("floor", combined("div", room, number(step)))
                 sizes[after[0]] = combined("add", steps, number(1))
 
@@ -376,18 +386,31 @@ class _Maker(Items):
         raise InputError(f"'{node.op}' is not lowered.")
 
     def _window(self, index: int, node: Node) -> int:
-        source = node.args[0]
-        while self.graph.nodes[source].op in ("cast", "copy"):
+        words = ["size", "step", "pad", *(["apart"] if node.op == DOT else [])]
+        if len(node.params["size"]) > 3:
+            raise InputError("It takes windows along more than three axes; that is not lowered.")
+        if node.op == DOT:
+            ends = [*self.axes[node.args[0]][3:], *self.axes[index][4:]]
+            if any(len(leaves_of(axis)) != 1 for axis in ends):
+                raise InputError(
+                    "Its windows see an axis of one element, or leave one place of it; that is not"
+                    " lowered."
+                )
+        kind = node.op.removeprefix("window_")
+        numbers = [",".join(map(str, node.params[k])) for k in words]
+        names = " by ".join(self._windowed(source, node) for source in node.args)
+        op = f"window {kind} {' '.join(numbers)} of {names}"
+        return self.item(op, (), frozenset(self._groups(index)))
+
+    def _windowed(self, source: int, node: Node) -> str:
+        """The name of an input that a window is of, or weights are."""
+        passed = ("cast", "copy", *(["reshape"] if node.op == DOT else []))
+        while self.graph.nodes[source].op in passed:
             source = self.graph.nodes[source].args[0]
         given = self.graph.nodes[source]
-        if given.op != "input" or len(node.params["size"]) > 3:
+        if given.op != "input":
             raise InputError("It takes windows of what it has computed; that is not lowered.")
-        name, _ = self.inputs[int(given.params["number"])]
-        kind = node.op.removeprefix("window_")
-        numbers = [",".join(map(str, node.params[k])) for k in ("size", "step", "pad")]
-        return self.item(
-            f"window {kind} {' '.join(numbers)} of {name}", (), frozenset(self._groups(index))
-        )
+        return self.inputs[int(given.params["number"])][0]
 
     def _reduced(self, node: Node, value: int | Scalar, along: frozenset[str]) -> int | Scalar:
         kind = node.op.removeprefix("reduce_")

@@ -54,6 +54,8 @@ class Statement:
     value: Value | None = None
     args: tuple[Argument, ...] = ()
     tensor: Tensor | None = None
+    weights: Tensor | None = None
+    """By which windows of `tensor` are multiplied."""
     total: bool = False
     carry: Value | None = None
 
@@ -64,7 +66,8 @@ class Statement:
         if self.op == "store" and self.tensor:
             return f"store {self.tensor.text}, {given}"
         if self.tensor is not None:
-            return f"{self.value} = {self.op} of {self.tensor.name}"
+            by = f" by {self.weights.name}" if self.weights else ""
+            return f"{self.value} = {self.op} of {self.tensor.name}{by}"
         if self.op.startswith("fold"):
             over = "all cores" if self.total else f"each of {self.value and self.value.kind}"
             return f"{self.value} <- {self.op}({given}) for {over}"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Final
 
+from ci.create.items import Item
 from ci.create.layout import Layout
 from ci.create.placement import Placement, disagree, given, is_total
 from ci.create.program import Argument, Kind, Phase, Program, Statement, Sweep, Value, kind_of
@@ -85,6 +86,13 @@ class _PhaseMaker:
         if not active:
             return "", ""
         touched = self._touched()
+        windows = [self._window(self.items[i]) for i in self.needed if "window" in self.items[i].op]
+        for _, tensor, weights in windows:
+            if weights is not None:  # a row for each output, so that a window is gathered for all
+                own = [g for g in active if g in weights.groups and g not in tensor.groups]
+                if active[-1] in (*tensor.groups, *weights.groups):
+                    raise InputError("Its windows leave one place along the last axis.")
+                return own[-1] if own else "", active[-1]
         cols = active[-1]
         ends = {t.groups[-1] for t in touched if cols in t.groups[:-1]}
         rows = min(ends) if ends else active[-2] if len(active) > 1 else ""
@@ -164,9 +172,8 @@ class _PhaseMaker:
             tensor = next(t for t in self._memory() if t.name == name)
             return Statement("load", self.names[i], tensor=tensor)
         if item.op.startswith("window "):
-            op, _, name = item.op.partition(" of ")
-            tensor = next(t for t in self.layout.inputs if t.name == name)
-            return Statement(op, self.names[i], tensor=tensor)
+            op, tensor, weights = self._window(item)
+            return Statement(op, self.names[i], tensor=tensor, weights=weights)
         if item.op.startswith("scan"):
             if item.along not in ({self.cols}, {self.rows}):
                 raise InputError(
@@ -177,6 +184,13 @@ class _PhaseMaker:
             way = "rows" if item.along == {self.rows} else "cols"
             return Statement(f"{item.op} {way}", self.names[i], args, carry=carry)
         return Statement(item.op, self.names[i], args, total=is_total(item))
+
+    def _window(self, item: Item) -> tuple[str, Tensor, Tensor | None]:
+        """What is done with windows, of which tensor, and by which weights."""
+        op, _, names = item.op.partition(" of ")
+        name, _, by = names.partition(" by ")
+        known = {t.name: t for t in self.layout.inputs}
+        return op, known[name], known.get(by)
 
     def _made(self) -> Phase:
         items, depth = self.items, self.depth

@@ -35,6 +35,9 @@ _NUMBERS: Final = r"\d{1,4}(?:,\d{1,4}){0,2}"
 _WINDOW: Final = re.compile(
     rf"(\w+) = (window (?:sum|max) {_NUMBERS} {_NUMBERS} {_NUMBERS}) of (\w+)$"
 )
+_DOT: Final = re.compile(
+    rf"(\w+) = (window dot {_NUMBERS} {_NUMBERS} {_NUMBERS} {_NUMBERS}) of (\w+) by (\w+)$"
+)
 _CALL: Final = re.compile(rf"(\w+) = (\w+)\((.*)\)(?: \[({_KINDS})\])?$")
 
 
@@ -79,6 +82,7 @@ def read_statement(
         (_FOLD, reader.fold),
         (_SCAN, reader.scan),
         (_WINDOW, reader.window),
+        (_DOT, reader.dot),
         (_CALL, reader.call),
     ):
         match = pattern.match(text)
@@ -123,6 +127,30 @@ class _Reader:
             raise BadStatement(f"tiles must go along the axes of '{tensor.name}' with windows")
         found = self._new(match[1], frozenset(self.space.active), None)
         return Statement(match[2], found.value, tensor=tensor), found
+
+    def dot(self, match: re.Match[str]) -> tuple[Statement, Known]:
+        tensor, weights = (self._tensor(match[n], same=False) for n in (3, 4))
+        window = Window.read(match[2])
+        sizes = {len(n) for n in (window.size, window.step, window.pad, window.apart)}
+        if len(sizes) > 1 or 0 in (*window.size, *window.step, *window.apart):
+            raise BadStatement("a window says size, step, padding and distance of the same axes")
+        inner, lengths = len(window.size), [n for n in window.size if n > 1]
+        lead = weights.groups[: len(weights.groups) - len(lengths)]
+        own = self.space.active[-inner:]
+        seen = {*tensor.groups[:-inner], *lead, *own}
+        rows = [g for g in lead if g not in tensor.groups]
+        if (
+            len(tensor.groups) < inner
+            or len({*own} - {*tensor.groups, *weights.groups}) < inner
+            or not seen <= {*self.space.active}
+            or (self.space.rows, self.space.cols) != (rows[-1] if rows else "", own[-1])
+        ):
+            raise BadStatement(
+                "tiles must go along the last axis of the windows, with rows of the last axis of"
+                f" '{weights.name}' that '{tensor.name}' lacks"
+            )
+        found = self._new(match[1], frozenset(seen), None)
+        return Statement(match[2], found.value, tensor=tensor, weights=weights), found
 
     def _tensor(self, name: str, *, same: bool = True) -> Tensor:
         tensor = self.space.inputs.get(name)

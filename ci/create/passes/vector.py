@@ -9,6 +9,7 @@ from ci.create.passes.copies import queue_of, type_of
 from ci.create.passes.windows import Window
 from ci.create.program import Argument, Statement, Value
 from ci.create.scalars import Scalar
+from ci.create.tensors import Tensor
 
 OPS: Final = {"add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div", "max": "Max", "min": "Min"}
 BY_SCALAR: Final = {"add": "Adds", "mul": "Muls", "max": "Maxs", "min": "Mins"}
@@ -379,6 +380,8 @@ class _Writer:
         tensor = self.statement.tensor
         assert tensor is not None
         window = Window.read(self.statement.op)
+        if self.statement.weights is not None:
+            return self._dots(value, window, tensor, self.statement.weights)
         self.plan.helpers.add("Windows")
         slots = [
             self._extra("halo", "halo", window.halo),
@@ -394,4 +397,19 @@ class _Writer:
             f"Windows<{type_of(tensor)}, Op::{call.upper()}>({self._to(value)},"
             f" {queue_of(tensor, False)}, {gm}, {', '.join(slots)}, {neutral}, {axes},"
             " rows, cols, pitch);"
+        ]
+
+    def _dots(self, value: Value, window: Window, tensor: Tensor, weights: Tensor) -> list[str]:
+        """Sums of windows by weights, which this loads itself, too."""
+        self.plan.helpers.add("Dots")
+        slots = [
+            self._extra("halo", "halo", window.halo),
+            *(self._extra(name, "cols") for name in ("windowPart", "windowIndex", "rampCols")),
+        ]
+        groups = self.plan.varies(value.name)
+        planes, at, row, *axes = window.weighted(self.plan.phase, tensor, weights, groups)
+        return [
+            f"Dots<{type_of(tensor)}, {type_of(weights)}>({self._to(value)},"
+            f" {queue_of(tensor, False)}, {tensor.name}Gm[{planes}], {weights.name}Gm[{at}],"
+            f" {row}, {', '.join(slots)}, {', '.join(axes)}, rows, cols, pitch);"
         ]

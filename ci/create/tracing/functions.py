@@ -264,6 +264,37 @@ def windows(
     return Traced(x.tape, node, shape, x.dtype)
 
 
+def dots(
+    x: Traced,
+    weights: Traced,
+    step: tuple[int, ...],
+    pad: tuple[int, ...],
+    apart: tuple[int, ...],
+) -> Traced:
+    """Sums of the windows of [N, G, C, …] by weights [G, O, C, …]: [N, G, O, …]."""
+    size = weights.sizes[3:]
+    room = zip(x.sizes[3:], size, step, pad, apart, strict=True)
+    rest = [(n + 2 * p - (k - 1) * d - 1) // s + 1 for n, k, s, p, d in room]
+    if x.sizes[1] != weights.sizes[0] or x.sizes[2] != weights.sizes[2] or min(rest) < 1:
+        raise Untraceable(
+            f"It slides weights of shape {list(weights.sizes)} over {list(x.sizes)}; they do not"
+            " fit each other."
+        )
+    shape = (*x.sizes[:2], weights.sizes[1], x.sizes[2], *rest)
+    node = x.tape.write(
+        "window_dot",
+        (x.node, weights.node),
+        shape,
+        x.dtype,
+        axes=list(range(3, len(x.sizes))),
+        size=[int(k) for k in size],
+        step=[int(s) for s in step],
+        pad=[int(p) for p in pad],
+        apart=[int(d) for d in apart],
+    )
+    return reduced("sum", Traced(x.tape, node, shape, x.dtype), 3)
+
+
 FUNCTIONS: dict[str, Function] = {
     "sum": sum_,
     "mean": mean,
@@ -320,6 +351,7 @@ METHODS: dict[str, Function] = {
     **{n: FUNCTIONS[n] for n in ("swapaxes", "copy", "round", "argmax", "argmin", "any", "all")},
     "astype": astype,
     "windows": windows,
+    "dots": dots,
     "flatten": FUNCTIONS["ravel"],
 }
 definitions.FUNCTIONS |= FUNCTIONS

@@ -288,6 +288,53 @@ class Linear(Module):
         return F.linear(x, self.weight, self.bias)
 
 
+class _Conv(Module):
+    axes = 1
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        **_: Any,
+    ) -> None:
+        if padding_mode != "zeros":
+            raise Untraceable(f"It pads by padding_mode='{padding_mode}', which is not traced.")
+        many = isinstance(kernel_size, list | tuple)
+        size = tuple(kernel_size) if many else (kernel_size,) * self.axes
+        shape = (out_channels, in_channels // groups, *size)
+        self.weight = Parameter(np.ones(shape, np.float32))
+        self.bias = Parameter(np.zeros((out_channels,), np.float32)) if bias else None
+        self.given = stride, padding, dilation, groups
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The module's function."""
+        function = (F.conv1d, F.conv2d, F.conv3d)[self.axes - 1]
+        return function(x, self.weight, self.bias, *self.given)
+
+
+class Conv1d(_Conv):
+    """Windows by weights."""
+
+
+class Conv2d(_Conv):
+    """Windows by weights."""
+
+    axes = 2
+
+
+class Conv3d(_Conv):
+    """Windows by weights."""
+
+    axes = 3
+
+
 class RMSNorm(Module):
     """Division by the root of the mean of squares."""
 

@@ -229,6 +229,66 @@ def pooled(x: Tensor, kind: str, axes: int, kernel: Any, stride: Any, padding: A
     return wrap(found if kind == "max" else found * (1.0 / math.prod(size)))
 
 
+def _convolved(
+    axes: int,
+    x: Tensor,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Windows along the last axes by weights, summed over the channels of each group."""
+
+    def each(value: Any) -> tuple[int, ...]:
+        return tuple(value) if isinstance(value, list | tuple) else (int(value),) * axes
+
+    data, by, step, apart = of(x), of(weight), each(stride), each(dilation)
+    if padding == "same":
+        seen = [(k - 1) * d for k, d in zip(by.shape[2:], apart, strict=True)]
+        if any(n % 2 for n in seen) or set(step) != {1}:
+            raise Untraceable("It pads by padding='same' unevenly; write the numbers.")
+        padding = [n // 2 for n in seen]
+    pad = each(0 if padding == "valid" else padding)
+    if data.ndim != axes + 2:
+        raise Untraceable(
+            f"It convolves a tensor of {data.ndim} axes; give it samples and channels."
+        )
+    own = by.reshape(groups, by.shape[0] // groups, *by.shape[1:])
+    data = data.reshape(data.shape[0], groups, data.shape[1] // groups, *data.shape[2:])
+    given = step, pad, apart
+    known = isinstance(data, np.ndarray)
+    found = dots(data, own, *given) if known else data.dots(own, *given)
+    found = found.reshape(found.shape[0], by.shape[0], *found.shape[3:])
+    return wrap(found if bias is None else found + of(bias).reshape(-1, *(1,) * axes))
+
+
+def conv1d(x: Tensor, weight: Any, bias: Any = None, *more: Any, **named: Any) -> Tensor:
+    """Windows along the last axis by weights."""
+    return _convolved(1, x, weight, bias, *more, **named)
+
+
+def conv2d(x: Tensor, weight: Any, bias: Any = None, *more: Any, **named: Any) -> Tensor:
+    """Windows along the last two axes by weights."""
+    return _convolved(2, x, weight, bias, *more, **named)
+
+
+def conv3d(x: Tensor, weight: Any, bias: Any = None, *more: Any, **named: Any) -> Tensor:
+    """Windows along the last three axes by weights."""
+    return _convolved(3, x, weight, bias, *more, **named)
+
+
+def dots(x: Any, weights: Any, step: Any, pad: Any, apart: Any) -> Any:
+    """Sums of the windows of [N, G, C, …] by weights [G, O, C, …]: [N, G, O, …]."""
+    seen = [(k - 1) * d + 1 for k, d in zip(weights.shape[3:], apart, strict=True)]
+    padded = np.pad(x, [(0, 0)] * 3 + [(p, p) for p in pad])
+    view = np.lib.stride_tricks.sliding_window_view(padded, seen, tuple(range(3, x.ndim)))
+    view = view[(slice(None),) * 3 + tuple(slice(None, None, s) for s in (*step, *apart))]
+    out, inner = "stu"[: len(seen)], "xyz"[: len(seen)]
+    return np.einsum(f"ngc{out}{inner},goc{inner}->ngo{out}", view, weights)
+
+
 def windows(x: Any, kind: str, size: Any, step: Any, pad: Any) -> Any:
     """Folds of windows along the last axes of an array."""
     lead = x.ndim - len(size)
