@@ -404,12 +404,16 @@ class _Maker(Items):
 
     def _windowed(self, source: int, node: Node) -> str:
         """The name of an input that a window is of, or weights are."""
-        passed = ("cast", "copy", *(["reshape"] if node.op == DOT else []))
+        passed = ("cast", "copy", *(["reshape", "transpose"] if node.op == DOT else []))
+        inner = leaves_of([a for axis in self.axes[source][3:] for a in axis])
         while self.graph.nodes[source].op in passed:
             source = self.graph.nodes[source].args[0]
         given = self.graph.nodes[source]
         if given.op != "input":
             raise InputError("It takes windows of what it has computed; that is not lowered.")
+        last = leaves_of([a for axis in self.axes[source] for a in axis])[-len(inner) :]
+        if node.op == DOT and inner and last != inner:
+            raise InputError("It takes windows along axes that are not the last ones of an input.")
         return self.inputs[int(given.params["number"])][0]
 
     def _reduced(self, node: Node, value: int | Scalar, along: frozenset[str]) -> int | Scalar:

@@ -19,6 +19,7 @@ def pad(x: Traced, width: Any, mode: str = "constant", **more: Any) -> Any:
     fill = more.get("constant_values", 0)
     if mode not in ("constant", "edge", "wrap", "reflect") or np.ndim(fill):
         raise Untraceable(f"It pads by numpy.pad(mode='{mode}'), which is not traced.")
+    inside = x
     for axis, (before, after) in enumerate(given.tolist()):
         pieces = [x]
         for count, front in ((before, True), (after, False)):
@@ -36,6 +37,9 @@ def pad(x: Traced, width: Any, mode: str = "constant", **more: Any) -> Any:
                 piece = [part_of(x, axis, p, p + 1 or None) for p in places]
             pieces = [*piece, *pieces] if front else [*pieces, *piece]
         x = concatenate(pieces, axis) if len(pieces) > 1 else x
+    if mode == "constant" and isinstance(fill, int | float):
+        widths = tuple((int(before), int(after)) for before, after in given)
+        x.tape.padded[x.node] = inside, widths, float(fill)
     return x
 
 

@@ -21,7 +21,7 @@ _VALUE: Final = "gives one answer about values, by which a kernel cannot decide.
 _STEPS: Final = "calls a Python function element by element; write it on whole arrays."
 _POLY: Final = "takes coefficients in arrays; numpy.polyval with numbers is traced."
 _MAKES: Final = "makes an array of constants; make it an input, or count with numpy.arange."
-_WINDOW: Final = "goes over windows; add shifted ranges such as x[:, 1:] and x[:, :-1]."
+_WINDOW: Final = "goes over windows; numpy.lib.stride_tricks.sliding_window_view is traced."
 _WRITES: Final = "writes into an array in place; use numpy.where, or assign to a range."
 
 _BY_REASON: Final = {
@@ -47,7 +47,7 @@ _BY_REASON: Final = {
     _STEPS: "apply_along_axis apply_over_axes",
     _POLY: "poly polyadd polyder polydiv polyfit polyint polymul polysub roots vander i0",
     _MAKES: "busday_count busday_offset is_busday geomspace logspace linspace einsum_path",
-    _WINDOW: "convolve correlate sliding_window_view",
+    _WINDOW: "convolve correlate",
     _WRITES: "copyto fill_diagonal place putmask resize",
     "makes a matrix of a diagonal; numpy.diag of one axis does, too.": "diagflat",
     "puts nested lists together; use numpy.concatenate.": "block",

@@ -19,6 +19,8 @@ class Tape:
         self._known: dict[str, int] = {}
         self.guards: dict[tuple[str, int, int], None] = {}
         """Comparisons of lengths, ranks and attributes that held: operation and both nodes."""
+        self.padded: dict[int, tuple[Any, tuple[tuple[int, int], ...], float]] = {}
+        """What lies inside of a node that numpy.pad made, how much is around it, and the number."""
 
     def write(
         self,
