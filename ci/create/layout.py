@@ -27,6 +27,9 @@ Guard = tuple[str, Scalar, Scalar]
 Place = tuple[str, int]
 """An axis of an input."""
 
+KEPT = "?"
+"""Stands for the name of what is in the workspace, which has none yet."""
+
 
 @dataclass
 class Layout:
@@ -398,23 +401,49 @@ class _Maker(Items):
                 )
         kind = node.op.removeprefix("window_")
         numbers = [",".join(map(str, node.params[k])) for k in words]
-        names = " by ".join(self._windowed(source, node) for source in node.args)
-        op = f"window {kind} {' '.join(numbers)} of {names}"
-        return self.item(op, (), frozenset(self._groups(index)))
+        inner = self.axes[node.args[0]][-len(node.params["size"]) :]
+        names, args = [self._windowed(node.args[0], inner)], tuple[int, ...]()
+        if not names[0]:
+            names, args = [KEPT], (self._computed(node.args[0], inner),)
+        if node.op == DOT:
+            names.append(self._windowed(node.args[1], self.axes[node.args[1]][3:]))
+            if not names[1]:
+                raise InputError("It multiplies windows by weights that it has computed.")
+        op = f"window {kind} {' '.join(numbers)} of {' by '.join(names)}"
+        return self.item(op, args, frozenset(self._groups(index)))
 
-    def _windowed(self, source: int, node: Node) -> str:
-        """The name of an input that a window is of, or weights are."""
-        passed = ("cast", "copy", *(["reshape", "transpose"] if node.op == DOT else []))
-        inner = leaves_of([a for axis in self.axes[source][3:] for a in axis])
-        while self.graph.nodes[source].op in passed:
+    def _windowed(self, source: int, inner: list[list[Atom]]) -> str:
+        """The name of an input of numbers that a node is, which has these axes last; else ''."""
+        while self.graph.nodes[source].op in ("cast", "copy", "reshape", "transpose"):
             source = self.graph.nodes[source].args[0]
-        given = self.graph.nodes[source]
-        if given.op != "input":
-            raise InputError("It takes windows of what it has computed; that is not lowered.")
-        last = leaves_of([a for axis in self.axes[source] for a in axis])[-len(inner) :]
-        if node.op == DOT and inner and last != inner:
+        node = self.graph.nodes[source]
+        if node.op != "input":
+            return ""
+        along = leaves_of([a for axis in inner for a in axis])
+        own = leaves_of([a for axis in self.axes[source] for a in axis])
+        if own[len(own) - len(along) :] != along:
             raise InputError("It takes windows along axes that are not the last ones of an input.")
-        return self.inputs[int(given.params["number"])][0]
+        name, dtype = self.inputs[int(node.params["number"])]
+        if dtype not in ("T", "float32"):
+            raise InputError(f"It takes windows of '{name}', which is {dtype}; cast it first.")
+        return name
+
+    def _computed(self, source: int, inner: list[list[Atom]]) -> int:
+        """The item that windows are of, which is kept in the workspace."""
+        value = Expander(self).numeric(self._of(source))
+        names = [self.names[leaf] for axis in inner for leaf in leaves_of(axis)]
+        if isinstance(value, Scalar):
+            raise InputError("It takes windows of what is the same everywhere.")
+        own = [
+            n
+            for n in dict.fromkeys(self.names[x] for x in self.leaves)
+            if n in self.items[value].groups
+        ]
+        if len(names) != len(inner) or own[-len(names) :] != names:
+            raise InputError(
+                "It takes windows of what it has computed, along other axes than the last."
+            )
+        return value
 
     def _reduced(self, node: Node, value: int | Scalar, along: frozenset[str]) -> int | Scalar:
         kind = node.op.removeprefix("reduce_")

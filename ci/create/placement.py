@@ -8,12 +8,12 @@ whose reductions go over other axes than those of the outputs before it has a ph
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Final
 
 from ci.create.items import Item
-from ci.create.layout import Layout
+from ci.create.layout import KEPT, Layout
 from ci.create.tensors import Tensor
 
 _Root = tuple[tuple[int, ...], frozenset[str]]
@@ -65,6 +65,8 @@ class Placement:
         items = self.layout.items
         for i, item in enumerate(items):
             before = max((self.phases[a] for a in given(item)), default=0)
+            if item.op.startswith("window"):  # of what an earlier phase has left
+                before = max((self.kept[a][1] + 1 for a in given(item)), default=0)
             if is_total(item):
                 self.phases.append(self._placed((i,), before, _arguments(items, item)) + 1)
                 continue
@@ -79,11 +81,22 @@ class Placement:
 
     def items(self, phase: int) -> list[Item]:
         """The layout's items as a phase has them: what an earlier one left is loaded."""
-        found = list(self.layout.items)
+        found = [
+            replace(item, op=item.op.replace(KEPT, self.kept[given(item)[0]][0].name), args=())
+            if item.op.startswith("window") and self._left(item, phase)
+            else item
+            for item in self.layout.items
+        ]
         for i, (tensor, at) in self.kept.items():
             if at < phase:
                 found[i] = Item(f"load {tensor.name}", (), found[i].groups)
         return found
+
+    def _left(self, item: Item, phase: int) -> bool:
+        """Whether an earlier phase than this has left all that an item takes."""
+        return (
+            all(a in self.kept and self.kept[a][1] < phase for a in given(item)) and item.args != ()
+        )
 
     def _tensor(self, item: Item) -> Tensor:
         others = (tensor for tensor, _ in self.kept.values())
@@ -96,6 +109,8 @@ class Placement:
         """The items that reductions over other axes need, or that meet the results of such."""
         items, found = self.layout.items, set[int]()
         for i, item in enumerate(items):
+            if item.op.startswith("window"):
+                found |= {*given(item)}
             if item.along and not is_total(item):
                 before = self._reductions(given(item), found)
                 found |= {j for j in before if disagree(items, (j, i))}

@@ -189,7 +189,7 @@ class _PhaseMaker:
         """What is done with windows, of which tensor, and by which weights."""
         op, _, names = item.op.partition(" of ")
         name, _, by = names.partition(" by ")
-        known = {t.name: t for t in self.layout.inputs}
+        known = {t.name: t for t in self._memory()}
         return op, known[name], known.get(by)
 
     def _made(self) -> Phase:

@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ci.create.tracing import definitions
 from ci.create.tracing.array import Traced, axes_of, lifted, reduced, reshaped
@@ -19,8 +20,10 @@ _USES = (
 )
 
 
-class Windowed:
+class Windowed(NDArrayOperatorsMixin):
     """Windows along the last axes of a tensor: its axes, then those of a window."""
+
+    __array_priority__ = 2000
 
     def __init__(self, x: Traced, size: Sequence[int], step: Sequence[int] = ()) -> None:
         """`x` with a window of `size` from each place, or from every `step`-th."""

@@ -311,3 +311,64 @@ def squeeze_and_excite(x, w1, w2):
 def sums_of_kept(kept0):
     """An input that is named as what phases keep is."""
     return sums_each_way(kept0)
+
+
+def seen(x, size, pad=0):
+    """Windows along the last axes of samples and channels, with zeros around."""
+    inner = len(size)
+    x = np.pad(x, [(0, 0), (0, 0)] + [(pad, pad)] * inner)
+    return np.lib.stride_tricks.sliding_window_view(x, size, axis=tuple(range(2, 2 + inner)))
+
+
+def convolved(x, w, b):
+    """A convolution with zeros around, and an activation behind it."""
+    return np.maximum(np.einsum("nchwij,ocij->nohw", seen(x, (3, 3), 1), w) + b[:, None, None], 0)
+
+
+def windows_apart(x, w):
+    """Every second window along one axis, every third along the other."""
+    return np.einsum("nchwij,ocij->nohw", seen(x, (3, 2))[:, :, ::2, ::3], w)
+
+
+def each_channel(x, w):
+    """A depthwise convolution."""
+    return np.einsum("nchwij,cij->nchw", seen(x, (3, 3)), w)
+
+
+def contracted(x, w):
+    """The same as a contraction, whose result has the outputs last."""
+    return np.moveaxis(np.tensordot(seen(x, (3, 2)), w, axes=([1, 4, 5], [1, 2, 3])), -1, 1)
+
+
+def filtered(x, w):
+    """One signal."""
+    return np.einsum("lk,k->l", np.lib.stride_tricks.sliding_window_view(x, 5), w)
+
+
+def in_volumes(x, w):
+    return np.einsum("ncdhwijk,ocijk->nodhw", seen(x, (2, 3, 2)), w)
+
+
+def convolved_and_normed(x, w):
+    """Sums over all places, of what sums over channels."""
+    y = np.einsum("nchwij,ocij->nohw", seen(x, (3, 3)), w)
+    y = y - y.mean(axis=(2, 3), keepdims=True)
+    return y / np.sqrt((y * y).mean(axis=(2, 3), keepdims=True) + 1e-5)
+
+
+def convolved_twice(x, w, v):
+    y = np.maximum(np.einsum("nchwij,ocij->nohw", seen(x, (3, 3)), w), 0)
+    return np.einsum("nchwij,ocij->nohw", seen(y, (3, 3), 1), v)
+
+
+def convolved_and_pooled(x, w):
+    y = np.einsum("nclk,ock->nol", seen(x, (5,)), w)
+    return np.lib.stride_tricks.sliding_window_view(y, 2, axis=-1)[:, :, ::2].max(axis=-1)
+
+
+def smallest_around(x):
+    return np.min(np.lib.stride_tricks.sliding_window_view(x, (2, 2), axis=(1, 2)), axis=(-2, -1))
+
+
+def mean_around(x):
+    return np.lib.stride_tricks.sliding_window_view(x, 3, axis=-1)[..., ::2, :].mean(axis=-1)

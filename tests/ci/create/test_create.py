@@ -93,6 +93,23 @@ def test_halves_of_rows_are_right_in_one_copy_and_in_two(tmp_path: Path) -> None
     assert "loadsPairX" in kernel and "loadsPairCos" in kernel and "storesPairY" in kernel
 
 
+WINDOWS = """
+cases:
+  - name: image
+    inputs:
+      x: {shape: [2, 4, 9, 11], dtype: float32}
+      w: {shape: [5, 4, 3, 3], dtype: float32}
+      b: {shape: [5], dtype: float32}
+"""
+
+
+@pytest.mark.long
+def test_a_convolution_is_right_on_its_case_and_on_others(tmp_path: Path) -> None:
+    made = create(f"{FILE}:convolved", settings(tmp_path, WINDOWS))
+    assert [c.name for c in made.cases] == ["image", "image_float16", "image_bfloat16"]
+    assert made.varied > 20
+
+
 def test_nothing_is_left_of_what_cannot_be_made(tmp_path: Path) -> None:
     asked = settings(tmp_path)
     with pytest.raises(InputError, match="decides by a value"):

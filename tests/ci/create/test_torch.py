@@ -110,6 +110,37 @@ def test_pooling_folds_its_windows(torch: Any, kind: str, fold: Any) -> None:
     np.testing.assert_allclose(found[1, 2, 1, 1], fold(x[1, 2, 1:4, 1:4]))
 
 
+@pytest.mark.parametrize(
+    ("stride", "padding", "dilation", "groups"),
+    [(1, 0, 1, 1), (2, 1, 1, 1), ((2, 1), (0, 2), (1, 2), 2), (1, "same", 2, 4)],
+)
+def test_a_convolution_multiplies_windows_by_weights(
+    torch: Any, stride: Any, padding: Any, dilation: Any, groups: int
+) -> None:
+    stream = np.random.default_rng(3)
+    x, w, b = (stream.normal(size=s) for s in ((2, 4, 9, 10), (8, 4 // groups, 3, 3), (8,)))
+    given = (torch.Tensor(v) for v in (x, w, b))
+    found = torch.nn.functional.conv2d(*given, stride, padding, dilation, groups).data
+    down, along = stride if isinstance(stride, tuple) else (stride, stride)
+    far, wide = dilation if isinstance(dilation, tuple) else (dilation, dilation)
+    top, left = (far, wide) if padding == "same" else np.broadcast_to(padding, 2)
+    around = np.pad(x, [(0, 0), (0, 0), (top, top), (left, left)])
+    for n, o, r, c in ((0, 0, 0, 0), (1, 7, found.shape[2] - 1, found.shape[3] - 1), (1, 3, 2, 1)):
+        first = o // (8 // groups) * (4 // groups)
+        rows = slice(r * down, r * down + 2 * far + 1, far)
+        columns = slice(c * along, c * along + 2 * wide + 1, wide)
+        seen = around[n, first : first + 4 // groups, rows, columns]
+        np.testing.assert_allclose(found[n, o, r, c], (seen * w[o]).sum() + b[o])
+
+
+def test_modules_of_convolutions_have_their_parameters(torch: Any) -> None:
+    made = torch.nn.Conv1d(4, 6, 5, groups=2, bias=False)
+    assert {n: p.shape for n, p in made.named_parameters()} == {"weight": (6, 2, 5)}
+    assert made(torch.Tensor(np.ones((2, 4, 9)))).shape == (2, 6, 5)
+    with pytest.raises(Exception, match="padding_mode='reflect'"):
+        torch.nn.Conv3d(4, 6, 5, padding_mode="reflect")
+
+
 def test_a_task_is_described_without_its_gigabytes_and_reduced(tmp_path: Path) -> None:
     file = tmp_path / "scaled.py"
     file.write_text(TASK)
