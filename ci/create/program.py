@@ -55,7 +55,7 @@ class Statement:
     args: tuple[Argument, ...] = ()
     tensor: Tensor | None = None
     weights: Tensor | None = None
-    """By which windows of `tensor` are multiplied."""
+    """The tensor that windows of `tensor` are multiplied by."""
     total: bool = False
     carry: Value | None = None
 

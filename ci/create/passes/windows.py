@@ -85,8 +85,9 @@ class Window:
     def weighted(
         self, phase: Phase, tensor: Tensor, weights: Tensor, groups: Collection[str]
     ) -> list[str]:
-        """Of a `dot` that varies over `groups`: where planes and weights begin, the distance of
-        the weights of neighbouring rows, and depth, rows and columns as the kernel's `WindowAxis`.
+        """What the kernel takes for a `dot` that varies over `groups`: where planes and weights
+        begin, the distance of the weights of neighbouring rows, and depth, rows and columns as its
+        `WindowAxis`.
         """
         inner = len(self.size)
         own = [g for g in phase.outer if g in {*groups} - {*tensor.groups, *weights.groups}]
