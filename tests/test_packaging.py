@@ -113,6 +113,7 @@ def installed(made: dict[str, Path]) -> Path:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1200)  # it builds the machine anew: on a busy one that takes minutes
 def test_the_installed_wheel_optimizes_a_copied_operator(installed: Path, tmp_path: Path) -> None:
     shutil.copytree(SAMPLE / "src" / "math" / "affine_clamp", tmp_path / "affine_clamp")
     env = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
