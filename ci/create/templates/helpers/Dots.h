@@ -1,12 +1,12 @@
-// dst[r][c] = the sum of the window of column c by the weights of row r, which are `weightRow` apart.
+// dst[r][c] = the sum of the window of column c by the weights of row r, which are `weightRow`
+// apart.
 template <typename T, typename W, typename Queue>
-__aicore__ inline void Dots(const LocalTensor<float>& dst, Queue& queue,
-                            const GlobalTensor<T>& src, const GlobalTensor<W>& weights,
-                            uint64_t weightRow, const LocalTensor<float>& halo,
-                            const LocalTensor<float>& part, const LocalTensor<float>& index,
-                            const LocalTensor<float>& ramp, const WindowAxis& depth,
-                            const WindowAxis& down, const WindowAxis& along, uint32_t rows,
-                            uint32_t cols, uint32_t pitch) {
+__aicore__ inline void Dots(const LocalTensor<float>& dst, Queue& queue, const GlobalTensor<T>& src,
+                            const GlobalTensor<W>& weights, uint64_t weightRow,
+                            const LocalTensor<float>& halo, const LocalTensor<float>& part,
+                            const LocalTensor<float>& index, const LocalTensor<float>& ramp,
+                            const WindowAxis& depth, const WindowAxis& down,
+                            const WindowAxis& along, uint32_t rows, uint32_t cols, uint32_t pitch) {
     const uint32_t shift = RoundUp(along.Before(), BLOCK);  // where the loaded columns begin
     const uint32_t wide = RoundUp(shift + along.Span(cols), BLOCK);
     const uint32_t inside = along.Inside(cols);

@@ -9,7 +9,9 @@ struct WindowAxis {
 
     // The input's elements that `count` outputs see: from `begin` (in the padding if negative).
     __aicore__ inline int64_t Begin() const { return static_cast<int64_t>(first * step) - pad; }
-    __aicore__ inline uint32_t Span(uint32_t count) const { return (count - 1) * step + (size - 1) * apart + 1; }
+    __aicore__ inline uint32_t Span(uint32_t count) const {
+        return (count - 1) * step + (size - 1) * apart + 1;
+    }
     __aicore__ inline uint32_t Before() const { return Begin() < 0 ? -Begin() : 0; }
     __aicore__ inline uint32_t Inside(uint32_t count) const {
         const int64_t end = Begin() + Span(count);
