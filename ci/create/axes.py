@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from ci.create.graph import DOT, ELEMENTWISE, Graph
+from ci.create.graph import DOTS, ELEMENTWISE, Graph
 from ci.model.errors import InputError
 
 
@@ -81,7 +81,7 @@ def axes_of_nodes(graph: Graph) -> list[list[Axis]]:
             axes = [args[0][int(i)] for i in node.params["order"]]
         elif node.op == "reshape":
             axes = _cut([atom for axis in args[0] for atom in axis], node.shape)
-        elif node.op == DOT:
+        elif node.op in DOTS:
             samples, group, channels = args[0][:3]
             own_group, rows, own_channels = args[1][:3]
             unify(group, own_group)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from ci.create.graph import DOT, Graph, Node
+from ci.create.graph import DOTS, UNDOT, Graph, Node, further_numbers
 from ci.create.layout import Shaper
 from ci.create.scalars import Scalar
 
@@ -51,7 +51,8 @@ def golden_text(graph: Graph, inputs: Sequence[str], attributes: dict[str, float
     gives = ", ".join(f"v{o}" for o in graph.outputs)
     erf = "from scipy.special import erf, erfc\n" if "erf" in "".join(lines) else ""
     windows = _WINDOWS if "windows(" in "".join(lines) else ""
-    windows += _PRODUCTS if "products(" in "".join(lines) else ""
+    windows += _PRODUCTS if "= products(" in "".join(lines) else ""
+    windows += _SPREAD if "spread_products(" in "".join(lines) else ""
     body = "\n".join(lines)
     return (
         '"""What the operator computes, in double precision."""\n\nimport numpy as np\n'
@@ -71,13 +72,33 @@ def windows(fold, x, size, step, pad, fill):
 
 _PRODUCTS: Final = """
 def products(x, weights, step, pad, apart):
-    seen = [(k - 1) * d + 1 for k, d in zip(weights.shape[3:], apart)]
+    size = weights.shape[3:]
     x = np.pad(x, [(0, 0)] * 3 + [(p, p) for p in pad])
-    x = np.lib.stride_tricks.sliding_window_view(x, seen, tuple(range(3, x.ndim)))
-    strides = [slice(None, None, s) for s in (*step, *apart)]
-    x = x[(slice(None),) * 3 + tuple(strides)]
-    out, inner = "stu"[: len(seen)], "xyz"[: len(seen)]
-    return np.einsum(f"ngc{out}{inner},goc{inner}->ngoc{out}", x, weights)
+    room = zip(x.shape[3:], size, step, apart)
+    lengths = [(n - (k - 1) * d - 1) // s + 1 for n, k, s, d in room]
+    found = 0.0
+    for at in np.ndindex(*size):
+        room = zip(at, lengths, step, apart)
+        seen = tuple(slice(k * d, k * d + (n - 1) * s + 1, s) for k, n, s, d in room)
+        part = x[(slice(None),) * 3 + seen].reshape(*x.shape[:3], -1)
+        found = found + np.matmul(weights[(slice(None),) * 3 + at], part)
+    return found.reshape(*found.shape[:3], 1, *lengths)
+
+"""
+
+_SPREAD: Final = """
+def spread_products(x, weights, step, pad, apart, more):
+    size, lengths = weights.shape[3:], x.shape[3:]
+    reached = [(n - 1) * s + 1 for n, s in zip(lengths, step)]
+    whole = [n + (k - 1) * d + m for n, k, d, m in zip(reached, size, apart, more)]
+    found = np.zeros((*x.shape[:2], weights.shape[1], *whole))
+    flat = x.reshape(*x.shape[:3], -1)
+    for at in np.ndindex(*size):
+        there = tuple(slice(k * d, k * d + n, s) for k, d, n, s in zip(at, apart, reached, step))
+        added = np.matmul(weights[(slice(None),) * 3 + at], flat)
+        found[(slice(None),) * 3 + there] += added.reshape(*added.shape[:3], *lengths)
+    inside = tuple(slice(p, n - p) for p, n in zip(pad, whole))
+    return found[(slice(None),) * 3 + inside][:, :, :, None]
 
 """
 
@@ -126,9 +147,11 @@ def _text(node: Node, place: int, inputs: Sequence[str], shaper: Shaper) -> str:
         return f"np.{kind}({args[0]}, axis={node.axes()}, keepdims=True)"
     if node.op.startswith("scan_"):
         return _scan(node, args[0])
-    if node.op == DOT:
-        numbers = ", ".join(str(list(node.params[k])) for k in ("step", "pad", "apart"))
-        return f"products({args[0]}, {args[1]}, {numbers})"
+    if node.op in DOTS:  # summed over C already: the sum that follows finds one element
+        words = ("step", "pad", *further_numbers(node.op))
+        numbers = ", ".join(str(list(node.params[k])) for k in words)
+        call = "spread_products" if node.op == UNDOT else "products"
+        return f"{call}({args[0]}, {args[1]}, {numbers})"
     if node.op.startswith("window_"):
         fold = node.op.removeprefix("window_")
         fill = "0.0" if fold == "sum" else "-np.inf"

@@ -24,14 +24,18 @@ WINDOWS = ("window_sum", "window_max")
 DOT = "window_dot"
 """Products of windows of [N, G, C, …] with weights [G, O, C, …]: [N, G, O, C, …], whose sum over C
 is still to be taken."""
+UNDOT = "window_undot"
+"""The same the other way round: each element of [N, G, C, …] by the weights, at every place of a
+window that it is in (a transposed convolution)."""
+DOTS = (DOT, UNDOT)
 LEAVES = ("input", "const", "attr", "extent", "rank")
 SHAPES = ("reshape", "broadcast", "transpose", "flip", "slice", "concat", "iota")
-_KNOWN = frozenset((*LEAVES, *ELEMENTWISE, *REDUCTIONS, *SCANS, *WINDOWS, DOT, *SHAPES))
+_KNOWN = frozenset((*LEAVES, *ELEMENTWISE, *REDUCTIONS, *SCANS, *WINDOWS, *DOTS, *SHAPES))
 _COUNT = {
     **dict.fromkeys((*UNARY, "cast", *REDUCTIONS, *SCANS, *WINDOWS, *SHAPES, "extent"), 1),
     **dict.fromkeys((*BINARY, *COMPARISONS, *LOGIC), 2),
     "where": 3,
-    DOT: 2,
+    **dict.fromkeys(DOTS, 2),
     "rank": 1,
     "input": 0,
     "const": 0,
@@ -70,10 +74,16 @@ class Node(Frozen):
         return tuple(int(a) for a in given)
 
 
+def further_numbers(op: str) -> tuple[str, ...]:
+    """What products of windows say behind size, step and padding: the distance of neighbours in a
+    window, and how much longer the result is than what windows reach."""
+    return {DOT: ("apart",), UNDOT: ("apart", "more")}.get(op, ())
+
+
 def _sound(node: Node, number: int) -> bool:
     """Whether a node's parameters are what its operation takes: they end up in texts."""
     given = node.params
-    whole = [given.get(k) for k in ("size", "step", "pad", *(["apart"] if node.op == DOT else []))]
+    whole = [given.get(k) for k in ("size", "step", "pad", *further_numbers(node.op))]
     match node.op:
         case "const":
             return isinstance(given.get("value"), float | int) or given["value"] in (
@@ -93,7 +103,7 @@ def _sound(node: Node, number: int) -> bool:
                 return False
             told = isinstance(at, list) and all(type(s) is int and 0 <= s < number for s in at)
             return told and len(given["sizes"]) == 2 and 0 <= start < stop and step != 0
-        case "window_sum" | "window_max" | "window_dot":
+        case "window_sum" | "window_max" | "window_dot" | "window_undot":
             return all(
                 isinstance(w, list)
                 and len(w) == len(node.axes())
@@ -105,7 +115,7 @@ def _sound(node: Node, number: int) -> bool:
 
 def _fits(node: Node, given: list[tuple[int, ...]]) -> bool:
     """Whether the arguments of a product of windows have the shapes that it takes."""
-    if node.op != DOT:
+    if node.op not in DOTS:
         return True
     (samples, *_), (x, weights) = given[0][:1] or (0,), given
     inner = len(node.axes())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphlib import CycleError, TopologicalSorter
 
 from ci.create.axes import Atom, leaves_of
-from ci.create.graph import DOT, Graph
+from ci.create.graph import DOTS, Graph
 from ci.model.errors import InputError
 
 
@@ -59,9 +59,9 @@ def named(
             marks.append(set(leaves_of([a for axis in node.axes() for a in arg[axis]])))
             if node.op.startswith("window_"):
                 marks += [set(leaves_of(arg[axis])) for axis in node.axes()]
-                further = 1 if node.op == DOT else 0
+                further = 1 if node.op in DOTS else 0
                 marks += [set(leaves_of(axes[i][axis + further])) for axis in node.axes()]
-            if node.op == DOT:
+            if node.op in DOTS:
                 marks += [set(leaves_of(axis)) for axis in axes[node.args[1]]]
         if node.op in ("slice", "concat"):
             (along,) = node.axes()

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ci.create.layout import Layout
-from ci.create.passes.windows import Window
+from ci.create.passes.windows import UNDOT, Window
 from ci.create.program import Argument, Phase, Program, Statement, Value
 from ci.create.scalars import Scalar
 from ci.create.tensors import Tensor
@@ -267,9 +267,30 @@ class _Machine:
         first = tensor.groups[: -len(window.size)]
         lead = [g for g in weights.groups if g in groups]
         x = self.memory[tensor.name][tuple(at[g] for g in first)]
-        x = np.pad(x, [(0, 0)] * len(first) + [(p, p) for p in window.pad])
         by = self.memory[weights.name][tuple(at[g] for g in lead)]
         by = by.reshape(*by.shape[: len(lead)], *window.size)
+        letters = {g: chr(ord("a") + place) for place, g in enumerate(groups)}
+        terms = ["".join(letters[g] for g in names) for names in ((*first, *own), lead, groups)]
+        shape = (
+            self._length(phase.rows, at) if phase.rows in groups else 1,
+            self._length(phase.cols, at),
+        )
+        if window.kind == UNDOT:
+            whole = {g: self.sizes[g] + 2 * p for g, p in zip(own, window.pad, strict=True)}
+            total = np.zeros([whole.get(g, self._length(g, at)) for g in groups])
+            for place in np.ndindex(*window.size):
+                added = np.einsum(f"{terms[0]},{terms[1]}->{terms[2]}", x, by[(..., *place)])
+                numbers = zip(
+                    own, place, window.step, window.apart, x.shape[len(first) :], strict=True
+                )
+                there = {g: slice(k * d, k * d + (n - 1) * s + 1, s) for g, k, s, d, n in numbers}
+                total[tuple(there.get(g, slice(None)) for g in groups)] += added
+            part = {
+                g: slice(at[g].start + p, at[g].stop + p)
+                for g, p in zip(own, window.pad, strict=True)
+            }
+            return total[tuple(part.get(g, slice(None)) for g in groups)].reshape(shape)
+        x = np.pad(x, [(0, 0)] * len(first) + [(p, p) for p in window.pad])
         seen = [(k - 1) * d + 1 for k, d in zip(window.size, window.apart, strict=True)]
         axes = tuple(range(len(first), x.ndim))
         view = np.lib.stride_tricks.sliding_window_view(x, seen, axes)
@@ -280,14 +301,9 @@ class _Machine:
         view = view[
             (slice(None),) * len(first) + steps + tuple(slice(None, None, d) for d in window.apart)
         ]
-        letters = {g: chr(ord("a") + place) for place, g in enumerate(groups)}
         inner = "xyz"[: len(window.size)]
-        terms = ["".join(letters[g] for g in names) for names in ((*first, *own), lead, groups)]
         found = np.einsum(f"{terms[0]}{inner},{terms[1]}{inner}->{terms[2]}", view, by)
-        return np.asarray(found).reshape(
-            self._length(phase.rows, at) if phase.rows in groups else 1,
-            self._length(phase.cols, at),
-        )
+        return np.asarray(found).reshape(shape)
 
     def _index(self, tensor: Tensor, at: dict[str, slice]) -> tuple[slice, ...]:
         return tuple(at.get(g, slice(None)) for g in tensor.groups)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ci.create.axes import Atom, axes_of_nodes, leaves_of
 from ci.create.expand import Expander
-from ci.create.graph import DOT, ELEMENTWISE, Graph, Node
+from ci.create.graph import DOTS, ELEMENTWISE, UNDOT, Graph, Node, further_numbers
 from ci.create.groups import in_order, named
 from ci.create.items import Item, Items
 from ci.create.ranges import at_ends
@@ -291,7 +291,8 @@ class _Maker(Items):
 
     def _weighted(self) -> list[tuple[Atom, Scalar]]:
         """The axes of weights along which windows lie, which are as long as these."""
-        dots = (self.graph.nodes[i] for i in self.graph.needed() if self.graph.nodes[i].op == DOT)
+        nodes = (self.graph.nodes[i] for i in self.graph.needed())
+        dots = (node for node in nodes if node.op in DOTS)
         axes = [axis for node in dots for axis in self.axes[node.args[1]][3:]]
         return [(leaf, number(leaf.size)) for axis in axes for leaf in leaves_of(axis)]
 
@@ -329,12 +330,18 @@ class _Maker(Items):
     def _window_sizes(self, index: int, node: Node, sizes: dict[Atom, Scalar]) -> None:
         numbers = [node.params[k] for k in ("size", "step", "pad")]
         numbers.append(node.params.get("apart", [1] * len(node.axes())))
-        further = 1 if node.op == DOT else 0
+        further = 1 if node.op in DOTS else 0
         for axis, size, step, pad, apart in zip(node.axes(), *numbers, strict=True):
             before = leaves_of(self.axes[node.args[0]][axis])
             after = leaves_of(self.axes[index][axis + further])
             if len(before) == len(after) == 1 and before[0] in sizes:
                 seen = (size - 1) * apart + 1
+                if node.op == UNDOT:
+                    more = node.params["more"][node.axes().index(axis)]
+                    steps = combined("mul", sizes[before[0]], number(step))
+                    rest = number(seen - step - 2 * pad + more)
+                    sizes[after[0]] = combined("add", steps, rest)
+                    continue
                 room = combined("add", sizes[before[0]], number(2 * pad - seen))
                 steps = combined("floor", combined("div", room, number(step)))
                 sizes[after[0]] = combined("add", steps, number(1))
@@ -389,10 +396,10 @@ class _Maker(Items):
         raise InputError(f"'{node.op}' is not lowered.")
 
     def _window(self, index: int, node: Node) -> int:
-        words = ["size", "step", "pad", *(["apart"] if node.op == DOT else [])]
+        words = ["size", "step", "pad", *further_numbers(node.op)]
         if len(node.params["size"]) > 3:
             raise InputError("It takes windows along more than three axes; that is not lowered.")
-        if node.op == DOT:
+        if node.op in DOTS:
             ends = [*self.axes[node.args[0]][3:], *self.axes[index][4:]]
             if any(len(leaves_of(axis)) != 1 for axis in ends):
                 raise InputError(
@@ -405,7 +412,7 @@ class _Maker(Items):
         names, args = [self._windowed(node.args[0], inner)], tuple[int, ...]()
         if not names[0]:
             names, args = [KEPT], (self._computed(node.args[0], inner),)
-        if node.op == DOT:
+        if node.op in DOTS:
             names.append(self._windowed(node.args[1], self.axes[node.args[1]][3:]))
             if not names[1]:
                 raise InputError("It multiplies windows by weights that it has computed.")

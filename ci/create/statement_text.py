@@ -36,7 +36,8 @@ _WINDOW: Final = re.compile(
     rf"(\w+) = (window (?:sum|max) {_NUMBERS} {_NUMBERS} {_NUMBERS}) of (\w+)$"
 )
 _DOT: Final = re.compile(
-    rf"(\w+) = (window dot {_NUMBERS} {_NUMBERS} {_NUMBERS} {_NUMBERS}) of (\w+) by (\w+)$"
+    rf"(\w+) = (window (?:dot|undot) {_NUMBERS} {_NUMBERS} {_NUMBERS} {_NUMBERS}(?: {_NUMBERS})?)"
+    r" of (\w+) by (\w+)$"
 )
 _CALL: Final = re.compile(rf"(\w+) = (\w+)\((.*)\)(?: \[({_KINDS})\])?$")
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from ci.create.passes.base import Plan, Region, Room, Slot, SlotKind, Step, broken
 from ci.create.passes.copies import queue_of, type_of
-from ci.create.passes.windows import Window
+from ci.create.passes.windows import DOT, UNDOT, Window
 from ci.create.program import Argument, Statement, Value
 from ci.create.scalars import Scalar
 from ci.create.tensors import Tensor
@@ -401,15 +401,15 @@ class _Writer:
 
     def _dots(self, value: Value, window: Window, tensor: Tensor, weights: Tensor) -> list[str]:
         """Sums of windows by weights, which this loads itself, too."""
-        self.plan.helpers.add("Dots")
-        slots = [
-            self._extra("halo", "halo", window.halo),
-            *(self._extra(name, "cols") for name in ("windowPart", "windowIndex", "rampCols")),
-        ]
+        helper = "Dots" if window.kind == DOT else "Undots"
+        self.plan.helpers.add(helper)
+        names = ["windowPart", "windowIndex", "rampCols"]
+        names += ["windowHit"] if window.kind == UNDOT else []
+        slots = [self._extra("halo", "halo", window.halo), *(self._extra(n, "cols") for n in names)]
         groups = self.plan.varies(value.name)
         planes, at, row, *axes = window.weighted(self.plan.phase, tensor, weights, groups)
         return [
-            f"Dots<{type_of(tensor)}, {type_of(weights)}>({self._to(value)},"
+            f"{helper}<{type_of(tensor)}, {type_of(weights)}>({self._to(value)},"
             f" {queue_of(tensor, False)}, {tensor.name}Gm[{planes}], {weights.name}Gm[{at}],"
             f" {row}, {', '.join(slots)}, {', '.join(axes)}, rows, cols, pitch);"
         ]

@@ -9,8 +9,8 @@ from ci.create.passes.base import Room
 from ci.create.program import Phase
 from ci.create.tensors import Tensor
 
-DOT = "dot"
-"""Windows that are multiplied by weights and summed."""
+DOT, UNDOT = "dot", "undot"
+"""Windows that are multiplied by weights and summed, and the other way round."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,11 @@ class Window:
     @classmethod
     def read(cls, op: str) -> Window:
         """Read a window from an operation such as `window max 3,3 2,2 1,1`; of a `dot` a fourth
-        group of numbers says how far apart neighbours are."""
+        group of numbers says how far apart neighbours are, of an `undot` a fifth how much longer
+        the result is than what windows reach."""
         _, kind, *numbers = op.split()
         size, step, pad, *rest = (tuple(map(int, n.split(","))) for n in numbers)
-        (apart,) = rest or [(1,) * len(size)]
+        apart, *_ = rest or [(1,) * len(size)]
         return cls(kind, size, step, pad, apart)
 
     def _of(self, place: int) -> tuple[int, int, int]:
@@ -44,6 +45,8 @@ class Window:
     def halo(self) -> Room:
         """The input's elements that a tile sees, rows rounded up to blocks; of a `dot` those that
         it sees of one row."""
+        if self.kind == UNDOT:
+            return Room(0, 0, 1, (self.size[-1] - 1) * self.apart[-1] + 50)
         if self.kind == DOT:
             return Room(0, 0, self.step[-1], (self.size[-1] - 1) * self.apart[-1] + 33)
         (along, step, _), (down, skip, _) = self._of(0), self._of(1)

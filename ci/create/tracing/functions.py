@@ -273,8 +273,32 @@ def dots(
 ) -> Traced:
     """Sums of the windows of [N, G, C, …] by weights [G, O, C, …]: [N, G, O, …]."""
     size = weights.sizes[3:]
+    numbers = {"step": step, "pad": pad, "apart": apart}
     room = zip(x.sizes[3:], size, step, pad, apart, strict=True)
     rest = [(n + 2 * p - (k - 1) * d - 1) // s + 1 for n, k, s, p, d in room]
+    return _weighted("window_dot", x, weights, rest, numbers)
+
+
+def undots(
+    x: Traced,
+    weights: Traced,
+    step: tuple[int, ...],
+    pad: tuple[int, ...],
+    apart: tuple[int, ...],
+    more: tuple[int, ...],
+) -> Traced:
+    """Sums over the windows of a result [N, G, O, …] that each of its elements is in, of elements
+    of [N, G, C, …] by weights [G, O, C, …]; it is `more` longer than what windows reach."""
+    size = weights.sizes[3:]
+    numbers = {"step": step, "pad": pad, "apart": apart, "more": more}
+    room = zip(x.sizes[3:], size, step, pad, apart, more, strict=True)
+    rest = [(n - 1) * s - 2 * p + (k - 1) * d + 1 + m for n, k, s, p, d, m in room]
+    return _weighted("window_undot", x, weights, rest, numbers)
+
+
+def _weighted(
+    op: str, x: Traced, weights: Traced, rest: list[int], numbers: dict[str, tuple[int, ...]]
+) -> Traced:
     if x.sizes[1] != weights.sizes[0] or x.sizes[2] != weights.sizes[2] or min(rest) < 1:
         raise Untraceable(
             f"It slides weights of shape {list(weights.sizes)} over {list(x.sizes)}; they do not"
@@ -282,15 +306,13 @@ def dots(
         )
     shape = (*x.sizes[:2], weights.sizes[1], x.sizes[2], *rest)
     node = x.tape.write(
-        "window_dot",
+        op,
         (x.node, weights.node),
         shape,
         x.dtype,
         axes=list(range(3, len(x.sizes))),
-        size=[int(k) for k in size],
-        step=[int(s) for s in step],
-        pad=[int(p) for p in pad],
-        apart=[int(d) for d in apart],
+        size=[int(k) for k in weights.sizes[3:]],
+        **{name: [int(n) for n in listed] for name, listed in numbers.items()},
     )
     return reduced("sum", Traced(x.tape, node, shape, x.dtype), 3)
 
@@ -352,6 +374,7 @@ METHODS: dict[str, Function] = {
     "astype": astype,
     "windows": windows,
     "dots": dots,
+    "undots": undots,
     "flatten": FUNCTIONS["ravel"],
 }
 definitions.FUNCTIONS |= FUNCTIONS

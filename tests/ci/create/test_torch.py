@@ -133,10 +133,34 @@ def test_a_convolution_multiplies_windows_by_weights(
         np.testing.assert_allclose(found[n, o, r, c], (seen * w[o]).sum() + b[o])
 
 
+@pytest.mark.parametrize(
+    ("stride", "padding", "dilation", "groups"),
+    [(1, 0, 1, 1), (2, 1, 1, 2), ((2, 3), (0, 1), 2, 1)],
+)
+def test_a_transposed_convolution_is_the_adjoint_of_the_convolution(
+    torch: Any, stride: Any, padding: Any, dilation: Any, groups: int
+) -> None:
+    stream, functional = np.random.default_rng(6), torch.nn.functional
+    x, w = stream.normal(size=(2, 4, 9, 10)), stream.normal(size=(8, 4 // groups, 3, 3))
+    there = functional.conv2d(
+        torch.Tensor(x), torch.Tensor(w), None, stride, padding, dilation, groups
+    ).data
+    y = stream.normal(size=there.shape)
+    given = (torch.Tensor(v) for v in (y, w))
+    both = [np.broadcast_to(v, 2).tolist() for v in (stride, padding, dilation)]
+    sizes = zip(x.shape[2:], *both, strict=True)
+    rest = [(n + 2 * p - 2 * d - 1) % s for n, s, p, d in sizes]
+    back = functional.conv_transpose2d(*given, None, stride, padding, rest, groups, dilation).data
+    assert back.shape == x.shape
+    np.testing.assert_allclose((there * y).sum(), (back * x).sum())
+
+
 def test_modules_of_convolutions_have_their_parameters(torch: Any) -> None:
     made = torch.nn.Conv1d(4, 6, 5, groups=2, bias=False)
     assert {n: p.shape for n, p in made.named_parameters()} == {"weight": (6, 2, 5)}
     assert made(torch.Tensor(np.ones((2, 4, 9)))).shape == (2, 6, 5)
+    back = torch.nn.ConvTranspose3d(4, 6, 3, stride=2, output_padding=1, bias=False)
+    assert back(torch.Tensor(np.ones((1, 4, 2, 3, 4)))).shape == (1, 6, 6, 8, 10)
     with pytest.raises(Exception, match="padding_mode='reflect'"):
         torch.nn.Conv3d(4, 6, 5, padding_mode="reflect")
 

@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ci.create.emit_kernel import kernel_text
 from ci.create.golden_text import golden_text
 from ci.create.interpret import Tiles, run
 from ci.create.layout import layout_of
+from ci.create.lower import lower
 from ci.create.schedule import program_of
 from ci.create.simplify import simplified
 from ci.model.errors import InputError
@@ -54,6 +56,40 @@ def test_a_function_of_windows_computes_what_numpy_does(
     space: dict[str, Any] = {}
     exec(golden_text(graph, names, {}), space)
     np.testing.assert_allclose(space["golden"](*arrays), right, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("step", "pad", "apart", "more"),
+    [((1, 1), (0, 0), (1, 1), (0, 0)), ((2, 3), (1, 0), (1, 2), (1, 0))],
+)
+def test_what_goes_back_through_windows_is_computed_tile_by_tile(
+    step: Any, pad: Any, apart: Any, more: Any
+) -> None:
+    x, w = (np.random.default_rng(8).normal(size=s) for s in ((2, 1, 4, 4, 5), (1, 3, 4, 3, 2)))
+
+    def spread(x: Any, w: Any) -> Any:
+        return x.undots(w, step, pad, apart, more)
+
+    graph = simplified(LocalTracer(spread).trace([(v.shape, "float32") for v in (x, w)], {}, []))
+    layout = layout_of(graph, {0: ("x", "T"), 1: ("w", "T")}, [("y", "T")])
+    attrs = {f"{n}.{a}": float(s) for n, v in (("x", x), ("w", w)) for a, s in enumerate(v.shape)}
+    program = program_of("spread", layout)
+    (found,) = run(program, layout, {"x": x, "w": w}, attrs, Tiles(2, 3))
+    assert "Undots<" in kernel_text(lower(program), "title")
+    space: dict[str, Any] = {}
+    exec(golden_text(graph, ["x", "w"], {}), space)
+    right = space["golden"](x, w)
+    np.testing.assert_allclose(found.reshape(right.shape), right, rtol=1e-9, atol=1e-12)
+    whole = [
+        (n - 1) * s + (k - 1) * d + 1 + m
+        for n, s, k, d, m in zip((4, 5), step, (3, 2), apart, more, strict=True)
+    ]
+    slow = np.zeros((2, 1, 3, *whole))
+    for r, c, y, z in np.ndindex(4, 5, 3, 2):
+        added = x[:, :, :, r, c] @ w[0, :, :, y, z].T
+        slow[..., r * step[0] + y * apart[0], c * step[1] + z * apart[1]] += added
+    inside = slow[..., pad[0] : whole[0] - pad[0], pad[1] : whole[1] - pad[1]]
+    np.testing.assert_allclose(right, inside.reshape(right.shape), rtol=1e-9, atol=1e-12)
 
 
 def slid(x: Any, *size: int, **more: Any) -> Any:

@@ -335,6 +335,51 @@ class Conv3d(_Conv):
     axes = 3
 
 
+class _ConvTranspose(Module):
+    axes = 1
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Any = 1,
+        **_: Any,
+    ) -> None:
+        many = isinstance(kernel_size, list | tuple)
+        size = tuple(kernel_size) if many else (kernel_size,) * self.axes
+        shape = (in_channels, out_channels // groups, *size)
+        self.weight = Parameter(np.ones(shape, np.float32))
+        self.bias = Parameter(np.zeros((out_channels,), np.float32)) if bias else None
+        self.given = stride, padding, output_padding, groups, dilation
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The module's function."""
+        functions = F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d
+        return functions[self.axes - 1](x, self.weight, self.bias, *self.given)
+
+
+class ConvTranspose1d(_ConvTranspose):
+    """Elements by weights."""
+
+
+class ConvTranspose2d(_ConvTranspose):
+    """Elements by weights."""
+
+    axes = 2
+
+
+class ConvTranspose3d(_ConvTranspose):
+    """Elements by weights."""
+
+    axes = 3
+
+
 class RMSNorm(Module):
     """Division by the root of the mean of squares."""
 

@@ -279,14 +279,82 @@ def conv3d(x: Tensor, weight: Any, bias: Any = None, *more: Any, **named: Any) -
     return _convolved(3, x, weight, bias, *more, **named)
 
 
+def _spread(
+    axes: int,
+    x: Tensor,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+) -> Tensor:
+    """Each element by the weights at every place of the windows that it is in."""
+
+    def each(value: Any) -> tuple[int, ...]:
+        return tuple(value) if isinstance(value, list | tuple) else (int(value),) * axes
+
+    data, by = of(x), of(weight)
+    if data.ndim != axes + 2:
+        raise Untraceable(
+            f"It convolves a tensor of {data.ndim} axes; give it samples and channels."
+        )
+    own = by.reshape(groups, by.shape[0] // groups, *by.shape[1:])
+    own = np.swapaxes(own, 1, 2)
+    data = data.reshape(data.shape[0], groups, data.shape[1] // groups, *data.shape[2:])
+    given = each(stride), each(padding), each(dilation), each(output_padding)
+    known = isinstance(data, np.ndarray)
+    found = undots(data, own, *given) if known else data.undots(own, *given)
+    found = found.reshape(found.shape[0], groups * by.shape[1], *found.shape[3:])
+    return wrap(found if bias is None else found + of(bias).reshape(-1, *(1,) * axes))
+
+
+def conv_transpose1d(x: Tensor, weight: Any, bias: Any = None, *more: Any, **named: Any) -> Tensor:
+    """Elements along the last axis by weights."""
+    return _spread(1, x, weight, bias, *more, **named)
+
+
+def conv_transpose2d(x: Tensor, weight: Any, bias: Any = None, *more: Any, **named: Any) -> Tensor:
+    """Elements along the last two axes by weights."""
+    return _spread(2, x, weight, bias, *more, **named)
+
+
+def conv_transpose3d(x: Tensor, weight: Any, bias: Any = None, *more: Any, **named: Any) -> Tensor:
+    """Elements along the last three axes by weights."""
+    return _spread(3, x, weight, bias, *more, **named)
+
+
+def undots(x: Any, weights: Any, step: Any, pad: Any, apart: Any, more: Any) -> Any:
+    """Sums over windows of [N, G, O, …] by weights [G, O, C, …] of elements of [N, G, C, …]."""
+    size, lengths = weights.shape[3:], x.shape[3:]
+    reached = [(n - 1) * s + 1 for n, s in zip(lengths, step, strict=True)]
+    room = zip(reached, size, apart, more, strict=True)
+    whole = [n + (k - 1) * d + m for n, k, d, m in room]
+    found = np.zeros((*x.shape[:2], weights.shape[1], *whole))
+    flat = x.reshape(*x.shape[:3], -1)
+    for at in np.ndindex(*size):
+        numbers = zip(at, apart, reached, step, strict=True)
+        there = tuple(slice(k * d, k * d + n, s) for k, d, n, s in numbers)
+        added = np.matmul(weights[(slice(None),) * 3 + at], flat)
+        found[(slice(None),) * 3 + there] += added.reshape(*added.shape[:3], *lengths)
+    inside = tuple(slice(p, n - p) for p, n in zip(pad, whole, strict=True))
+    return found[(slice(None),) * 3 + inside]
+
+
 def dots(x: Any, weights: Any, step: Any, pad: Any, apart: Any) -> Any:
     """Sums of the windows of [N, G, C, …] by weights [G, O, C, …]: [N, G, O, …]."""
-    seen = [(k - 1) * d + 1 for k, d in zip(weights.shape[3:], apart, strict=True)]
-    padded = np.pad(x, [(0, 0)] * 3 + [(p, p) for p in pad])
-    view = np.lib.stride_tricks.sliding_window_view(padded, seen, tuple(range(3, x.ndim)))
-    view = view[(slice(None),) * 3 + tuple(slice(None, None, s) for s in (*step, *apart))]
-    out, inner = "stu"[: len(seen)], "xyz"[: len(seen)]
-    return np.einsum(f"ngc{out}{inner},goc{inner}->ngo{out}", view, weights)
+    size = weights.shape[3:]
+    x = np.pad(x, [(0, 0)] * 3 + [(p, p) for p in pad])
+    room = zip(x.shape[3:], size, step, apart, strict=True)
+    lengths = [(n - (k - 1) * d - 1) // s + 1 for n, k, s, d in room]
+    found: Any = 0.0
+    for at in np.ndindex(*size):
+        numbers = zip(at, lengths, step, apart, strict=True)
+        seen = tuple(slice(k * d, k * d + (n - 1) * s + 1, s) for k, n, s, d in numbers)
+        part = x[(slice(None),) * 3 + seen].reshape(*x.shape[:3], -1)
+        found = found + np.matmul(weights[(slice(None),) * 3 + at], part)
+    return found.reshape(*found.shape[:3], *lengths)
 
 
 def windows(x: Any, kind: str, size: Any, step: Any, pad: Any) -> Any:
