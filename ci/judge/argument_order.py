@@ -81,6 +81,13 @@ def open_lists(files: Iterable[Sequence[Token]]) -> list[list[ArgumentList]]:
         acting |= more
 
 
+def changes_in_call(stream: Sequence[Token], at: int) -> bool:
+    """Whether an argument list that opens at `at` assigns or steps a variable; False for none."""
+    if at >= len(stream) or stream[at].text != "(":
+        return False
+    return bool(_changed(_merged(stream[at + 1 : _end([*stream], at)])))
+
+
 def _merged(tokens: Iterable[Token]) -> list[Token]:
     """Marks that make an operator together, as one token."""
     found: list[Token] = []

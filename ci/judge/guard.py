@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from ci.judge.argument_order import open_lists
+from ci.judge.argument_order import changes_in_call, open_lists
 from ci.judge.pasted_names import pasted_names
 from ci.model.operator import Operator
 from ci.model.trial import Place, Refusal
@@ -351,6 +351,11 @@ def _uses(file: str, text: str) -> tuple[Use, ...]:
             found += [Use(r, token.text, file, token.line) for r in _refusing(side, token.text)]
         elif token.kind == "name":
             found += _name_uses(side, file, stream, at)
+            found += [
+                Use(rule, token.text, file, token.line)
+                for rule in _dropping(side, token.text)
+                if changes_in_call(stream, at + 1)
+            ]
             if token.text in ("__attribute__", "__attribute"):
                 found += _attribute_uses(rules, file, stream, at + 1, "(", ")")
         elif token.kind == "mark":
@@ -411,6 +416,12 @@ def _refusing(side: str, name: str) -> tuple[SourceRule, ...]:
 def _odd(side: str, mark: str) -> tuple[SourceRule, ...]:
     """Rules that refuse a mark."""
     return tuple(r for r in _rules(side) if r.kind == "mark" and r.refuses(mark))
+
+
+@lru_cache(maxsize=4096)
+def _dropping(side: str, name: str) -> tuple[SourceRule, ...]:
+    """Rules that refuse effects in the arguments of a call of a name."""
+    return tuple(r for r in _rules(side) if r.kind == "effect" and r.refuses(name))
 
 
 @lru_cache(maxsize=2)
