@@ -161,7 +161,7 @@ def test_a_line_that_says_what_it_does_passes(line: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "inline void f(int n) { printf(\"%d\", n == 3); }",
+        'inline void f(int n) { printf("%d", n == 3); }',
         "inline void f(int n) { n = 3; assert(n > 0); }",
         "inline void Dump(int n = 3);",
     ],
