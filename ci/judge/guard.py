@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from ci.judge.argument_order import changes_in_call, open_lists
+from ci.judge.kept_variables import kept_variables
 from ci.judge.pasted_names import pasted_names
 from ci.model.operator import Operator
 from ci.model.trial import Place, Refusal
@@ -75,7 +76,11 @@ def guard(operator: Operator, files: Mapping[str, str]) -> Refusal | None:
             ]
     if refused:
         return _evidence(min(refused, key=lambda use: not _is_added(use, originals, changed)))
-    found = _check_conditions(texts, originals) or _check_order(texts, originals)
+    found = (
+        _check_conditions(texts, originals)
+        or _check_order(texts, originals)
+        or _check_kept(changed, originals)
+    )
     if found:
         return found
     for file, text in changed.items():
@@ -261,6 +266,24 @@ def _check_order(texts: Mapping[str, str], originals: Mapping[str, str]) -> Refu
                     "compilers differ. Give the values names first.",
                     place=Place(file=file, line=one.line),
                     evidence="order of arguments",
+                )
+    return None
+
+
+def _check_kept(changed: Mapping[str, str], originals: Mapping[str, str]) -> Refusal | None:
+    """No variable of the host side is added that outlives a call."""
+    for file, text in changed.items():
+        if not file.startswith("op_host/"):
+            continue
+        known = Counter(one.text for one in kept_variables(originals[file]))
+        for one in kept_variables(text):
+            known[one.text] -= 1
+            if known[one.text] < 0:
+                return Refusal(
+                    sentence="The candidate keeps a variable of the host side from call to call: "
+                    "what one call leaves in it another one finds.",
+                    place=Place(file=file, line=one.line),
+                    evidence="kept variable",
                 )
     return None
 
