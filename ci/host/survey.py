@@ -43,7 +43,8 @@ class Question:
     label: str
     request: HostRequest
     case: int = -1
-    """Number of the question that this one differs from in an attribute alone; -1 for others."""
+    """Number of the question that this one differs from in an attribute, or in whether results must
+    be the same every time, alone; -1 for others."""
     runs: bool = True
     """Whether such a request could reach the tiling; only the inference is asked about lengths that
     are not known yet."""
@@ -128,6 +129,8 @@ def questions(
 def _altered(
     case: int, label: str, request: HostRequest, names: Sequence[str]
 ) -> Iterator[Question]:
+    firm = dataclasses.replace(request, deterministic=not request.deterministic)
+    yield Question(f"{label} in {'no ' * request.deterministic}deterministic mode", firm, case)
     for what, changed in _other_attributes(request):
         yield Question(f"{label} with {what}", changed, case)
     for index, tensors in enumerate(request.inputs):

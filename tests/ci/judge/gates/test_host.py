@@ -94,6 +94,21 @@ def test_what_no_launch_shows_is_refused(leaky: Evaluator, old: str, new: str, w
 
 
 @pytest.mark.parametrize(
+    ("factor", "words"),
+    [
+        ("std::string(context->GetNodeName()).size() / 40", "asked again"),
+        ("(context->GetRawTilingData()->GetCapacity() >> 18)", "asked again"),
+        ("context->GetDeterministic()", "in deterministic mode"),
+    ],
+)
+def test_what_a_tiling_has_no_business_with_may_not_decide(
+    leaky: Evaluator, factor: str, words: str
+) -> None:
+    failure = HostGate().check(edited(leaky, CORES, f"{CORES} cores -= 20 * ({factor});"))
+    assert failure and words in failure.refusal.sentence
+
+
+@pytest.mark.parametrize(
     ("old", "new"),
     [
         pytest.param(SAME_SHAPE, "const gert::Shape* in = context->GetInputShape(0); "
