@@ -57,6 +57,9 @@ class TestHostGate(GateContract):
                      "dtypes float16", id="inferred dtype"),
         pytest.param(SAME_SHAPE, f"if (context->GetInputShape(0)->GetDimNum() > 2) {{ return "
                      f"GRAPH_FAILED; }} {SAME_SHAPE}", "shapes failed", id="inference of a rank"),
+        pytest.param(SAME_SHAPE, f"{SAME_SHAPE} if (context->GetInputShape(0)->GetDimNum() == 7) "
+                     "{ context->GetOutputShape(0)->SetDimNum(6); }", "in 7 dimensions",
+                     id="inference of seven dimensions"),
         pytest.param("this->SetInferShape(ge::InferShape).SetInferDataType(ge::InferDataType);", "",
                      "dtypes none and shapes none", id="inference deleted"),
         pytest.param(f"{OUTPUT}.DataType({{ge::DT_FLOAT}})",
