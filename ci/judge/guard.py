@@ -252,7 +252,7 @@ def _check_conditions(texts: Mapping[str, str], originals: Mapping[str, str]) ->
 
 
 def _check_order(texts: Mapping[str, str], originals: Mapping[str, str]) -> Refusal | None:
-    """No argument list is added whose result depends on which argument comes first."""
+    """No argument list or sum is added whose result depends on which part comes first."""
     known = Counter(
         one.text for found in open_lists(map(_lexed, originals.values())) for one in found
     )
@@ -261,9 +261,9 @@ def _check_order(texts: Mapping[str, str], originals: Mapping[str, str]) -> Refu
             known[one.text] -= 1
             if known[one.text] < 0:
                 return Refusal(
-                    sentence="The candidate has an argument list in which one argument changes "
-                    "what another one uses or changes too: C++ leaves their order open, and "
-                    "compilers differ. Give the values names first.",
+                    sentence="The candidate has an argument list or a sum in which one part "
+                    "changes what another one uses or changes too: C++ leaves their order open, "
+                    "and compilers differ. Give the values names first.",
                     place=Place(file=file, line=one.line),
                     evidence="order of arguments",
                 )
