@@ -32,7 +32,8 @@ def lists(source: str) -> list[int]:
 )
 def test_a_list_whose_arguments_act_on_each_other_is_found(use: str) -> None:
     source = (
-        "struct It { int n; int Next() { return n++; } int Twice() { int a = Next(); return a + Next(); } };\n"
+        "struct It { int n; int Next() { return n++; } "
+        "int Twice() { int a = Next(); return a + Next(); } };\n"
         "void f() { int i = 0, a, b; auto take = [&]() { return count_ += 1; }; " + use + " }"
     )
     assert lists(source) == [2]
