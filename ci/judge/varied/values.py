@@ -43,7 +43,7 @@ class Attributes(Family):
         return in_turns(
             [
                 *(_attribute(known, case, spec) for spec in known.operator.attrs for case in cases),
-                *(_together(known, case) for case in cases[:1]),
+                *(iter([ladder]) for case in cases[:1] for ladder in _together(known, case)),
             ]
         )
 
