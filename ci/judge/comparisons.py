@@ -89,7 +89,7 @@ class Watched:
             return False
         pairs = [pair for _, one in self.by_case[key] for pair in (one.below, one.above) if pair]
         pairs += [(one.same, one.same) for _, one in self.by_case[key] if one.same is not None]
-        results = {a // b if b else a for a, b in pairs}
+        results = {max(a // b, 0.0) if b else a for a, b in pairs}
         return len(results) > 1 or len({a for a, _ in pairs}) < 2
 
     def _alike(self, key: Key) -> Iterator[Key]:

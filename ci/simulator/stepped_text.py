@@ -56,7 +56,26 @@ WATCHED_STEPS_OF(/, a, b)
 WATCHED_STEPS_OF(%, a, b)
 WATCHED_STEPS_OF(>>, a, uint64_t(1) << (b & 63))
 WATCHED_STEPS_OF(&, a, uint64_t(b) & (uint64_t(0) - uint64_t(b)))
-WATCHED_STEPS_OF(*, a * b, 1)
+// What holds of two conditions at once: 1 and more where it does, else the less the more they are.
+template <typename T> constexpr inline double watched_both(T result, double a, double b) {{
+    const uint64_t bits = static_cast<uint64_t>(result);
+    const uint64_t some = (bits | (uint64_t(0) - bits)) >> 63;
+    return static_cast<double>(some) * 2 - static_cast<double>(1 - some) * (1.0 + a + b);
+}}
+WATCHED_STEPS_OF(*, watched_both(a * b, double(a), double(b)), 1)
+struct WatchedBoth {{}};
+template <typename T> struct WatchedMask {{ T value; }};
+template <typename T> constexpr inline WatchedMask<T> operator&(T value, WatchedBoth) {{
+    return {{value}};
+}}
+template <typename T, typename U>
+constexpr inline auto operator&(WatchedMask<T> left, U b)->decltype(left.value & b) {{
+    const T a = left.value;
+    if constexpr (watched_whole<T, U>()) {{
+        if (watched_both(a & b, double(a), double(b)) < 1.0) return a & b;
+    }}
+    return a & b;
+}}
 template <typename T> constexpr inline T watched_cut(T value) {{
     if constexpr (std::is_floating_point<T>::value) {{
         if (static_cast<double>(value) < 1.0) return value;
@@ -114,11 +133,11 @@ def _edits(source: Source) -> Iterator[tuple[Node, Edit]]:
     for node in below(source.root, "binary_expression"):
         operator = node.child_by_field_name("operator")
         if operator is not None and source.code(operator) in _STEPS:
-            sign = source.code(operator)
-            yield (
-                node,
-                Edit(operator.start_byte, operator.end_byte, f"{sign} WatchedStep() {sign}"),
-            )
+            sign, right = source.code(operator), node.child_by_field_name("right")
+            mask = right is not None and right.type == "number_literal"
+            name = "WatchedBoth" if sign == "&" and not mask else "WatchedStep"
+            made = f"{sign} {name}() {sign}"
+            yield node, Edit(operator.start_byte, operator.end_byte, made)
     for node in below(source.root, "assignment_expression"):
         yield from ((node, edit) for edit in _assigned(source, node))
     tables = {source.code(name) for name in _filled(source)}

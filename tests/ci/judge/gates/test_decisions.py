@@ -61,6 +61,8 @@ def test_what_no_case_can_reach_is_named_as_unverified(evaluator: Evaluator) -> 
     [
         "coreLength_ = coreLength_ * (1 - (coreLength_ >> 21));",
         "coreLength_ = coreLength_ - coreLength_ / 2000000 * 65536;",
+        "coreLength_ -= (coreLength_ / 100000) * (GetBlockNum() / 45) * 8;",
+        "coreLength_ -= (coreLength_ >> 17) & (GetBlockNum() / 45);",
         "constexpr uint32_t KEPT[2] = {1, 0}; coreLength_ *= KEPT[(coreLength_ / 2000000) & 1];",
     ],
 )
