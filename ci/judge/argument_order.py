@@ -45,7 +45,7 @@ _QUEUE: Final = frozenset(
 _LONG: Final = _ASSIGN | _STEP | frozenset(["==", "!=", "<=", ">=", "<<", ">>", "&&", "||"])
 
 _OPERATORS: Final = frozenset(["+", "-", "*", "/", "%", "&", "|", "^", "==", "!=", "<=", ">="])
-"""Those whose operands have no order; a shift has one."""
+"""Operators whose operands have no order; those of a shift have one."""
 
 _BETWEEN: Final = frozenset([";", ",", "?", ":", "&&", "||", "return", "else", "do"])
 
