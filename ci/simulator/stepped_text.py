@@ -82,8 +82,10 @@ template <typename T> constexpr inline T watched_cut(T value) {{
     }}
     return value;
 }}
-template <typename T, size_t N, typename I> inline I watched_place(const T (&)[N], I place) {{
+template <typename T, size_t N, typename I>
+constexpr inline I watched_place(const T (&)[N], I place) {{
     if constexpr (std::is_integral<I>::value && N > 1 && N <= 64) {{
+        if (__builtin_is_constant_evaluated()) return place;
         uint64_t cases[2 + N] = {{N, 64}};
         for (size_t i = 0; i < N; ++i) cases[2 + i] = i;
         __sanitizer_cov_trace_switch(uint64_t(place), cases);

@@ -63,7 +63,8 @@ def test_what_no_case_can_reach_is_named_as_unverified(evaluator: Evaluator) -> 
         "coreLength_ = coreLength_ - coreLength_ / 2000000 * 65536;",
         "coreLength_ -= (coreLength_ / 100000) * (GetBlockNum() / 45) * 8;",
         "coreLength_ -= (coreLength_ >> 17) & (GetBlockNum() / 45);",
-        "constexpr uint32_t KEPT[2] = {1, 0}; coreLength_ *= KEPT[(coreLength_ / 2000000) & 1];",
+        "constexpr uint32_t KEPT[2] = {1, 0}; constexpr uint32_t ONE = KEPT[0]; "
+        "coreLength_ *= KEPT[(coreLength_ / 2000000) & ONE];",
     ],
 )
 def test_a_choice_made_by_arithmetic_is_a_branch(evaluator: Evaluator, statement: str) -> None:
