@@ -32,6 +32,9 @@ LENGTHS = (0, 1, 7, 8, 31, 63, 64, 100, 257, 1024, 4099, 65536, 1 << 20)
 FACTORS = (2, 3, 10, 100)
 """Times which a dimension is made longer."""
 
+RANKS = (1, 2, 3, 4, 5, 6, 7, 8)
+"""What a framework allows."""
+
 FOREIGN = ("float32", "float16", "bfloat16", "float64", "int8", "uint8", "int32", "int64", "bool")
 OTHER_FORMS = ("ND", "NCHW", "NHWC", "FRACTAL_NZ")
 
@@ -43,7 +46,8 @@ class Question:
     label: str
     request: HostRequest
     case: int = -1
-    """Number of the question that this one differs from in an attribute alone; -1 for others."""
+    """Number of the question that this one differs from in an attribute, or in whether results must
+    be the same every time, alone; -1 for others."""
     runs: bool = True
     """Whether such a request could reach the tiling; only the inference is asked about lengths that
     are not known yet."""
@@ -128,6 +132,8 @@ def questions(
 def _altered(
     case: int, label: str, request: HostRequest, names: Sequence[str]
 ) -> Iterator[Question]:
+    firm = dataclasses.replace(request, deterministic=not request.deterministic)
+    yield Question(f"{label} in {'no ' * request.deterministic}deterministic mode", firm, case)
     for what, changed in _other_attributes(request):
         yield Question(f"{label} with {what}", changed, case)
     for index, tensors in enumerate(request.inputs):
@@ -138,6 +144,8 @@ def _altered(
                 both = (*tensors[:place], one, *tensors[place + 1 :])
                 other = _with_input(request, index, both)
                 yield Question(f"{label} with {what} of input {name}", other, runs=runs)
+    for rank in RANKS:
+        yield Question(f"{label} in {rank} dimensions", _in_rank(request, rank))
     for old in dict.fromkeys(d for t in _tensors(request) for d in t.shape or ()):
         for new in (old + 1, old - 1, *(old * f for f in FACTORS), *LENGTHS):
             if new >= 0 and new != old:
@@ -199,6 +207,39 @@ def _product(shape: Sequence[int]) -> int:
     for length in shape:
         size *= length
     return size
+
+
+def _in_rank(request: HostRequest, rank: int) -> HostRequest:
+    """The tensors of most dimensions in so many; the outputs are left to the inference."""
+    most = max((len(t.shape or ()) for t in _tensors(request)), default=0)
+
+    def side(tensors: Sides, *, open_: bool) -> Sides:
+        return tuple(
+            tuple(
+                dataclasses.replace(t, shape=None if open_ else _reshaped(t.shape, rank), data="")
+                if t.shape is not None and len(t.shape) == most
+                else t
+                for t in one
+            )
+            for one in tensors
+        )
+
+    return dataclasses.replace(
+        request,
+        inputs=side(request.inputs, open_=False),
+        outputs=side(request.outputs, open_=True),
+    )
+
+
+def _reshaped(shape: tuple[int, ...], rank: int) -> tuple[int, ...]:
+    """Leading dimensions multiplied, or the longest that is even halved."""
+    merged = max(1, len(shape) - rank + 1)
+    found = [_product(shape[:merged]), *shape[merged:]]
+    while len(found) < rank:
+        at = max(range(len(found)), key=lambda d: 0 if found[d] % 2 else found[d])
+        halves = found[at] % 2 == 0 and found[at] > 2
+        found[at : at + 1] = [2, found[at] // 2] if halves else [1, found[at]]
+    return tuple(found)
 
 
 def _other_attributes(request: HostRequest) -> Iterator[tuple[str, HostRequest]]:

@@ -1,4 +1,4 @@
-"""Finds argument lists whose result depends on the order in which their arguments are evaluated.
+"""Finds argument lists and sums whose result depends on which of their parts comes first.
 
 The language leaves that order open: GCC takes the last argument first, clang the first one. What
 is judged here would not be what runs there.
@@ -44,12 +44,17 @@ _QUEUE: Final = frozenset(
 
 _LONG: Final = _ASSIGN | _STEP | frozenset(["==", "!=", "<=", ">=", "<<", ">>", "&&", "||"])
 
+_OPERATORS: Final = frozenset(["+", "-", "*", "/", "%", "&", "|", "^", "==", "!=", "<=", ">="])
+"""Operators whose operands have no order; those of a shift have one."""
+
+_BETWEEN: Final = frozenset([";", ",", "?", ":", "&&", "||", "return", "else", "do"])
+
 _OPENING: Final = {"(": ")", "[": "]", "{": "}"}
 
 
 @dataclass(frozen=True)
 class ArgumentList:
-    """A list in which one argument changes what another one changes or reads."""
+    """A list, or a sum, of which one part changes what another one changes or reads."""
 
     text: str
     line: int
@@ -81,6 +86,13 @@ def open_lists(files: Iterable[Sequence[Token]]) -> list[list[ArgumentList]]:
         acting |= more
 
 
+def changes_in_call(stream: Sequence[Token], at: int) -> bool:
+    """Whether an argument list that opens at `at` assigns or steps a variable; False for none."""
+    if at >= len(stream) or stream[at].text != "(":
+        return False
+    return bool(_changed(_merged(stream[at + 1 : _end([*stream], at)])))
+
+
 def _merged(tokens: Iterable[Token]) -> list[Token]:
     """Marks that make an operator together, as one token."""
     found: list[Token] = []
@@ -103,7 +115,62 @@ def _of_stream(stream: list[Token], acting: set[str]) -> list[ArgumentList]:
         if len(arguments) > 1 and _depends(arguments, acting):
             text = " ".join(t.text for t in stream[at - 1 : end + 1])
             found.append(ArgumentList(text, token.line))
-    return found
+    return [*found, *_of_operands(stream, acting)]
+
+
+def _of_operands(stream: list[Token], acting: set[str]) -> Iterator[ArgumentList]:
+    """Expressions of which one operand changes what another one changes or reads."""
+    runs: list[list[list[Token]]] = [[[]]]  # operands of the expressions around this token
+    for at, token in enumerate(stream):
+        if token.text in _OPENING:
+            runs[-1][-1].append(token)
+            runs.append([[]])
+            continue
+        ends = token.text in _OPENING.values()
+        if ends or token.text in _BETWEEN or token.text in _ASSIGN:
+            operands = [one for one in runs[-1] if one]
+            if len(operands) > 1 and _interfere(operands, acting):
+                words = [t for operand in operands for t in operand]
+                yield ArgumentList(" ".join(t.text for t in words), words[0].line)
+            inside = [t for operand in runs[-1] for t in operand]
+            if ends and len(runs) > 1:
+                runs.pop()
+                runs[-1][-1] += [*inside, token]
+                if token.text == "}":
+                    runs[-1] = [[]]
+            else:
+                runs[-1] = [[]]
+        elif token.text in _OPERATORS and at > 0 and _ends_operand(stream[at - 1]):
+            runs[-1].append([])
+        else:
+            runs[-1][-1].append(token)
+
+
+def _interfere(operands: list[list[Token]], acting: set[str]) -> bool:
+    """Whether two of them call what acts, or one changes a variable that another one names."""
+    if sum(_calls(one, acting) for one in operands) > 1:
+        return True
+    plain = [{*_plain_names(one)} for one in operands]
+    return any(
+        _changed(one) & plain[n] & names
+        for n, one in enumerate(operands)
+        for m, names in enumerate(plain)
+        if m != n
+    )
+
+
+def _plain_names(tokens: Sequence[Token]) -> Iterator[str]:
+    """Names that are no part of a longer one: of `a->b` neither."""
+    marks = (".", "->", "::", "(")
+    for at, token in enumerate(tokens):
+        before = tokens[at - 1].text if at else ""
+        after = tokens[at + 1].text if at + 1 < len(tokens) else ""
+        if token.kind == "name" and before not in marks[:3] and after not in marks:
+            yield token.text
+
+
+def _ends_operand(token: Token) -> bool:
+    return token.kind in ("name", "number", "string") or token.text in (")", "]", "++", "--")
 
 
 def _depends(arguments: list[list[Token]], acting: set[str]) -> bool:

@@ -81,9 +81,18 @@ class Watched:
 
     def both_ways(self, key: Key) -> bool:
         """Whether a comparison went both ways, in any program that is built of its line."""
-        return any(one.both_ways for one in self._alike(key))
+        return any(self.seen[k].both_ways or self._stepped(k) for k in self._alike(key))
 
-    def _alike(self, key: Key) -> Iterator[Decision]:
+    def _stepped(self, key: Key) -> bool:
+        """Whether a step gave several results, or its operand is always the same."""
+        if not self.seen[key].is_step or self.seen[key].is_case:
+            return False
+        pairs = [pair for _, one in self.by_case[key] for pair in (one.below, one.above) if pair]
+        pairs += [(one.same, one.same) for _, one in self.by_case[key] if one.same is not None]
+        results = {max(a // b, 0.0) if b else a for a, b in pairs}
+        return len(results) > 1 or len({a for a, _ in pairs}) < 2
+
+    def _alike(self, key: Key) -> Iterator[Key]:
         """The comparison in each program that has as many of them on the line."""
         units: dict[str, list[Key]] = {}
         for other in sorted(self.seen):
@@ -92,7 +101,7 @@ class Watched:
         mine = units[key[2]]
         for found in units.values():
             if len(found) == len(mine):
-                yield self.seen[found[mine.index(key)]]
+                yield found[mine.index(key)]
 
     def bounds(self, key: Key) -> tuple[set[float], set[float]]:
         """All values that each operand was seen with."""
@@ -141,11 +150,12 @@ def own_decisions(
         file, line = key[:2]
         if not 1 <= line <= length.get(file, 0):
             continue  # what the compiler made itself
+        step = now.seen[key].is_step
         if file in lines and line not in lines[file]:
-            if line not in guards[file]:
+            if line not in guards[file] and not (step and now.both_ways(key)):
                 new.append(key)
             continue
-        if now.both_ways(key):
+        if step or now.both_ways(key):
             continue
         place = file, lines[file][line] if file in lines else line
         _reach(now, key, before, place)

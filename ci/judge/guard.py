@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from ci.judge.argument_order import open_lists
+from ci.judge.argument_order import changes_in_call, open_lists
+from ci.judge.kept_variables import kept_variables
 from ci.judge.pasted_names import pasted_names
 from ci.model.operator import Operator
 from ci.model.trial import Place, Refusal
@@ -75,7 +76,11 @@ def guard(operator: Operator, files: Mapping[str, str]) -> Refusal | None:
             ]
     if refused:
         return _evidence(min(refused, key=lambda use: not _is_added(use, originals, changed)))
-    found = _check_conditions(texts, originals) or _check_order(texts, originals)
+    found = (
+        _check_conditions(texts, originals)
+        or _check_order(texts, originals)
+        or _check_kept(changed, originals)
+    )
     if found:
         return found
     for file, text in changed.items():
@@ -247,7 +252,7 @@ def _check_conditions(texts: Mapping[str, str], originals: Mapping[str, str]) ->
 
 
 def _check_order(texts: Mapping[str, str], originals: Mapping[str, str]) -> Refusal | None:
-    """No argument list is added whose result depends on which argument comes first."""
+    """No argument list or sum is added whose result depends on which part comes first."""
     known = Counter(
         one.text for found in open_lists(map(_lexed, originals.values())) for one in found
     )
@@ -256,11 +261,29 @@ def _check_order(texts: Mapping[str, str], originals: Mapping[str, str]) -> Refu
             known[one.text] -= 1
             if known[one.text] < 0:
                 return Refusal(
-                    sentence="The candidate has an argument list in which one argument changes "
-                    "what another one uses or changes too: C++ leaves their order open, and "
-                    "compilers differ. Give the values names first.",
+                    sentence="The candidate has an argument list or a sum in which one part "
+                    "changes what another one uses or changes too: C++ leaves their order open, "
+                    "and compilers differ. Give the values names first.",
                     place=Place(file=file, line=one.line),
                     evidence="order of arguments",
+                )
+    return None
+
+
+def _check_kept(changed: Mapping[str, str], originals: Mapping[str, str]) -> Refusal | None:
+    """No variable of the host side is added that outlives a call."""
+    for file, text in changed.items():
+        if not file.startswith("op_host/"):
+            continue
+        known = Counter(one.text for one in kept_variables(originals[file]))
+        for one in kept_variables(text):
+            known[one.text] -= 1
+            if known[one.text] < 0:
+                return Refusal(
+                    sentence="The candidate keeps a variable of the host side from call to call: "
+                    "what one call leaves in it another one finds.",
+                    place=Place(file=file, line=one.line),
+                    evidence="kept variable",
                 )
     return None
 
@@ -351,6 +374,11 @@ def _uses(file: str, text: str) -> tuple[Use, ...]:
             found += [Use(r, token.text, file, token.line) for r in _refusing(side, token.text)]
         elif token.kind == "name":
             found += _name_uses(side, file, stream, at)
+            found += [
+                Use(rule, token.text, file, token.line)
+                for rule in _dropping(side, token.text)
+                if changes_in_call(stream, at + 1)
+            ]
             if token.text in ("__attribute__", "__attribute"):
                 found += _attribute_uses(rules, file, stream, at + 1, "(", ")")
         elif token.kind == "mark":
@@ -411,6 +439,12 @@ def _refusing(side: str, name: str) -> tuple[SourceRule, ...]:
 def _odd(side: str, mark: str) -> tuple[SourceRule, ...]:
     """Rules that refuse a mark."""
     return tuple(r for r in _rules(side) if r.kind == "mark" and r.refuses(mark))
+
+
+@lru_cache(maxsize=4096)
+def _dropping(side: str, name: str) -> tuple[SourceRule, ...]:
+    """Rules that refuse effects in the arguments of a call of a name."""
+    return tuple(r for r in _rules(side) if r.kind == "effect" and r.refuses(name))
 
 
 @lru_cache(maxsize=2)

@@ -29,6 +29,9 @@ class Decision(NamedTuple):
     """Both operands, where they were equal."""
     is_value: bool = False
     """Its outcome is kept, and what ran next may be another comparison's doing."""
+    is_step: bool = False
+    """No comparison of the source: an operand of a quotient and the like, and the number from which
+    on its result is another."""
 
     @property
     def key(self) -> tuple[str, str, int, int, int]:

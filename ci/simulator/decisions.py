@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from ci.model.decision import Decision
 from ci.simulator.source_lines import innermost_lines
+from ci.simulator.stepped_text import STEPS_FILE
 
 Frame: TypeAlias = tuple[str, int]
 """File and line of a code address; ('', 0) where that is not known."""
@@ -38,6 +39,9 @@ _STANDARD = re.compile(r"include/c\+\+/")
 """Where the library's headers are: what std::min compares belongs to its caller."""
 
 _OWN = ("op_kernel/", "op_host/")
+
+_CASE_BITS = 48
+"""No program has an address of so many bits."""
 
 
 def frames(program: Path, offsets: Sequence[int]) -> list[Frame]:
@@ -68,9 +72,10 @@ def decisions_of(
     ), below, above, same in rows:
         file, line = found.get(site, ("", 0))
         where, branch = _own(file), case
+        step = file.endswith(STEPS_FILE)
         if not where and _STANDARD.search(file):
             file, line = found.get(caller, ("", 0))
-            where, branch = _own(file), caller
+            where, branch = _own(file), caller + (case << _CASE_BITS)
         if not where:
             continue
         one = Decision(
@@ -84,7 +89,8 @@ def decisions_of(
             below if less else None,
             above if greater else None,
             same if equal else None,
-            is_value,
+            is_value and not step,
+            step,
         )
         known = seen.get(one.key)
         seen[one.key] = one if known is None else known.also(one)

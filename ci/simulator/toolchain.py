@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property, lru_cache
@@ -48,6 +48,7 @@ from ci.simulator.checked_text import (
     computed_texts,
     host_texts,
 )
+from ci.simulator.stepped_text import stepped_texts
 from ci.simulator.watched_text import watched_texts
 from ci.source.device_half import device_half, without_attributes, without_launches
 from ci.source.missing_header import advice
@@ -258,10 +259,9 @@ class Toolchain:
         Raises TrialFailure(COMPILE_ERROR).
         """
         if flavour == "watched":
-            with suppress(TrialFailure):  # a choice of what is no value
-                return self._kernel(
-                    operator, watched_texts(texts), variant, core, meanwhile, flavour
-                )
+            for made in _watched(operator, texts):
+                with suppress(TrialFailure):  # a choice, or a step, of what is no number
+                    return self._kernel(operator, made, variant, core, meanwhile, flavour)
         if flavour == "checked":
             for changed in (checked_texts, computed_texts, cast_texts):
                 with suppress(TrialFailure):  # it needs the number's own type
@@ -360,8 +360,9 @@ class Toolchain:
         Raises TrialFailure(COMPILE_ERROR).
         """
         if flavour == "watched":
-            with suppress(TrialFailure):
-                return self._host(operator, watched_texts(texts), meanwhile, flavour)
+            for made in _watched(operator, texts):
+                with suppress(TrialFailure):
+                    return self._host(operator, made, meanwhile, flavour)
         if flavour == "checked":
             with suppress(TrialFailure):
                 return self._host(operator, host_texts(texts), meanwhile, flavour)
@@ -474,6 +475,15 @@ class Toolchain:
 def _decisions() -> str:
     """The one header that the machine takes from the host side."""
     return (HOST / "detail" / "decisions.h").read_text(encoding="utf-8")
+
+
+def _watched(operator: Operator, texts: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """The texts as they are built to be watched, what sees most first."""
+    own = operator.texts()
+    stepped = stepped_texts(texts, own.get)
+    if stepped != texts:
+        yield watched_texts(stepped)
+    yield watched_texts(texts)
 
 
 def _parts(operator: Operator, texts: Mapping[str, str]) -> list[str]:

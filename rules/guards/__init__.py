@@ -19,7 +19,17 @@ class SourceRule(Frozen):
     """One rule of `source.yml`; the file's head says what each kind looks at."""
 
     id: str
-    kind: Literal["word", "call", "reserved", "include", "directive", "define", "attribute", "mark"]
+    kind: Literal[
+        "word",
+        "call",
+        "reserved",
+        "include",
+        "directive",
+        "define",
+        "attribute",
+        "mark",
+        "effect",
+    ]
     message: str = Field(description="Finishes the sentence 'The candidate …'; {name} is filled.")
     patterns: tuple[str, ...] = Field(default=(), description="What is refused.")
     allow: tuple[str, ...] = Field(default=(), description="What alone is accepted.")

@@ -16,6 +16,9 @@ from ci.model.workload import WorkloadCase
 MOST_COMPARED = 12
 """Cases on which the unmodified operator's comparisons are seen too."""
 
+MOST_GIVEN_UP = 3
+"""Decisions that no case was found for, before no more are driven: one is enough to refuse."""
+
 MOST_NAMED = 8
 
 
@@ -55,7 +58,8 @@ class DecisionsGate(Gate):
         while True:
             new, other = own_decisions(now, before, changed)
             open_keys = [k for k in (*new, *other) if k not in asked and not now.both_ways(k)]
-            if not open_keys or driver.failing:
+            given_up = [k for k, both in asked.items() if not both and k not in driver.refused]
+            if not open_keys or driver.failing or len(given_up) >= MOST_GIVEN_UP:
                 break
             asked[open_keys[0]] = driver.drive(open_keys[0])
             for case in driver.found[judged:]:

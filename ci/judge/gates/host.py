@@ -63,9 +63,9 @@ class HostGate(Gate):
         for question, then, after in zip(asked, own, other, strict=True):
             sentence = _difference(question, then, after)
             if not sentence and question.case >= 0:
-                sentence = _ignored(
-                    question, (own[question.case], then), (other[question.case], after)
-                )
+                pairs = (own[question.case], then), (other[question.case], after)
+                mode = question.request.deterministic != asked[question.case].request.deterministic
+                sentence = (_by_mode if mode else _ignored)(question, *pairs)
             if sentence:
                 return self.refuse(Outcome.UNFIT, sentence, evidence=question.request.text)
         return None
@@ -147,6 +147,28 @@ def _ignored(
         f"Its tiling decides the same for {question.label} as without that change, so that the "
         "kernel cannot know the attribute; that of the original operator does."
     )
+
+
+def _by_mode(
+    question: Question,
+    before: tuple[HostAnswer, HostAnswer],
+    now: tuple[HostAnswer, HostAnswer],
+) -> str:
+    """Whether only the candidate decides otherwise where results must be the same every time."""
+    if not all(a.tiling and a.tiling.status == "ok" for a in (*before, *now)):
+        return ""
+    asks, asks_now = (len({_decided(a) for a in pair}) > 1 for pair in (before, now))
+    if asks or not asks_now:
+        return ""
+    return (
+        f"Its tiling decides otherwise for {question.label}, which no case runs; that of the "
+        "original operator does not."
+    )
+
+
+def _decided(answer: HostAnswer) -> object:
+    assert answer.tiling
+    return answer.tiling.model_copy(update={"compared": ()}).model_dump_json()
 
 
 def _inferred(answer: Inference | None) -> str:

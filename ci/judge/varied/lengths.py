@@ -16,6 +16,7 @@ from ci.judge.varied.base import (
     input_count,
     tensors,
 )
+from ci.judge.varied.structure import flattened
 from ci.model.workload import WorkloadCase
 
 PRIMES = (97, 1009)
@@ -163,10 +164,15 @@ def _swapped(known: Known, long: Axis, short: Axis, times: int) -> Iterator[Work
 
 
 def _at(known: Known, numbers: Iterable[float]) -> Iterator[Ladder]:
-    """Numbers and cases in turns: where one number takes many cases, others still have some."""
+    """Numbers and cases in turns: where one number takes many cases, others still have some.
+
+    In one dimension a step is no row: it leaves the last tile with next to nothing.
+    """
     whole = [int(n) for n in dict.fromkeys(numbers) if n == int(n) and n > 1][:MOST_NUMBERS]
+    cases = known.workload.cases
+    flat = [made for case in cases if (made := flattened(known, case)) is not None]
     return in_turns(
-        _around(known, case, number) for number in whole for case in known.workload.cases
+        _around(known, case, number) for number in whole for case in (*cases, *flat[:1])
     )
 
 

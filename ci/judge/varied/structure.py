@@ -153,6 +153,14 @@ def _reshaped(
             yield known.free(with_tensors(case, how, changed))
 
 
+def flattened(known: Known, case: WorkloadCase) -> WorkloadCase | None:
+    """The case in one dimension; None where its tensors differ in shape or have one already."""
+    shapes = {t.shape for t in tensors(case)}
+    if len(shapes) != 1 or len(next(iter(shapes))) < 2 or any(t.values for t in tensors(case)):
+        return None
+    return next(_reshaped(known, case, _flat), None)
+
+
 def _of_rank(known: Known, case: WorkloadCase, rank: int) -> Iterator[WorkloadCase]:
     for only in (False, True):
         made = with_rank(known, case, rank, only=only)

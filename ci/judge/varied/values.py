@@ -23,6 +23,10 @@ from ci.model.workload import AttrValue, Distribution, TensorCase, WorkloadCase
 MOST_NUMBERS = 6
 MOST_WORDS = 8
 MOST_ITEMS = 4
+MOST_TOGETHER = 4
+
+TINY = 1e-12
+"""Far below what single precision keeps next to an ordinary number."""
 
 _WORD = re.compile(r'"([A-Za-z_]\w{0,15})"')
 
@@ -34,11 +38,13 @@ class Attributes(Family):
     turns = 2
 
     def ladders(self, known: Known) -> Iterator[Ladder]:
-        """One attribute at a time, in every case."""
+        """One attribute at a time, in every case; then several numbers together."""
+        cases = known.workload.cases
         return in_turns(
-            _attribute(known, case, spec)
-            for spec in known.operator.attrs
-            for case in known.workload.cases
+            [
+                *(_attribute(known, case, spec) for spec in known.operator.attrs for case in cases),
+                *(iter([ladder]) for case in cases[:1] for ladder in _together(known, case)),
+            ]
         )
 
 
@@ -134,6 +140,22 @@ def _attribute(known: Known, case: WorkloadCase, spec: AttrSpec) -> Iterator[Lad
             name = f"{case.name} with {spec.name}={value}"
             attrs = {**case.attrs, spec.name: value}
             yield [known.free(case.model_copy(update={"name": name, "attrs": attrs}))]
+
+
+def _together(known: Known, case: WorkloadCase) -> Iterator[Ladder]:
+    """Two numbers or more that are equal, and each of them small where the others are 0: what is
+    lost of it drowns in theirs."""
+    now = {spec.name: case.attrs.get(spec.name, spec.default) for spec in known.operator.attrs}
+    floats = [n for n, value in now.items() if isinstance(value, float)]
+    if len(floats) < 2:
+        return
+    made = [dict.fromkeys(floats, 0.5)]
+    made += [{**dict.fromkeys(floats, 0.0), name: TINY} for name in floats]
+    for given in made[:MOST_TOGETHER]:
+        said = ", ".join(f"{name}={value:g}" for name, value in given.items())
+        attrs = {**case.attrs, **given}
+        name = f"{case.name} with {said}"
+        yield [known.free(case.model_copy(update={"name": name, "attrs": attrs}))]
 
 
 def _others(known: Known, spec: AttrSpec, now: AttrValue | None) -> Iterator[AttrValue]:

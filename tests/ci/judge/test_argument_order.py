@@ -24,11 +24,16 @@ def lists(source: str) -> list[int]:
         "Set(take(), take());",
         "Set(queue.DeQue<float>(), queue.DeQue<float>());",
         "Set(a = 1, b = a);",
+        "a = Next() - Next();",
+        "a = (take() + 2) * take();",
+        "a = i++ + i;",
+        "if (take() == take()) { a = 1; }",
     ],
 )
 def test_a_list_whose_arguments_act_on_each_other_is_found(use: str) -> None:
     source = (
-        "struct It { int n; int Next() { return n++; } int Twice() { return Next() + Next(); } };\n"
+        "struct It { int n; int Next() { return n++; } "
+        "int Twice() { int a = Next(); return a + Next(); } };\n"
         "void f() { int i = 0, a, b; auto take = [&]() { return count_ += 1; }; " + use + " }"
     )
     assert lists(source) == [2]
@@ -43,6 +48,12 @@ def test_a_list_whose_arguments_act_on_each_other_is_found(use: str) -> None:
         "Set(x.Get<float>(), y.GetValue(0));",
         "Pair p{Next(), Next()};",
         "Set(i == 0, i + 1 == 4);",
+        "i = Next() + 2 * j; j = Next();",
+        "*to++ = *from++ + j;",
+        "for (int k = 0; k + 1 < i; k++) { j += k; }",
+        "i = Next() << Next();",
+        "i = j && Next() || Next();",
+        "if (++this->i >= this->j) { i = Next(); } j = 2 * Next();",
     ],
 )
 def test_a_list_of_any_order_is_let_be(use: str) -> None:

@@ -41,6 +41,10 @@ struct Request {
 // Reads the first requests of a file; throws std::runtime_error with a sentence when it cannot.
 std::vector<Request> read_requests(const std::string& path, size_t most);
 
+// What a request does not say and no tiling may go by: another number gives the node another name
+// and the tiling data more room. 0 in a launch.
+unsigned& surroundings();
+
 // The JSON answers.
 std::string describe();
 std::string tile(const Request& request);

@@ -2,8 +2,8 @@
 //
 // Each step's answer is appended to the file of answers as "ROUND<tab>STEP<tab>JSON". A step that
 // ends in a signal is answered with it, and the program begins anew behind it; so it does for each
-// round, which gives the operator's code another layout of its addresses and other bytes in what
-// the heap hands out.
+// round, which gives the operator's code another layout of its addresses, other bytes in what the
+// heap hands out, and other surroundings.
 #include <array>
 #include <csignal>
 #include <cstdio>
@@ -105,6 +105,7 @@ int survey(char** argv) {
     const size_t most = round > 2 ? std::strtoul(argv[5], nullptr, 10) : SIZE_MAX;
     const std::vector<Request> requests = read_requests(argv[2], most);
     std::snprintf(g_round, sizeof g_round, "%zu", round);
+    surroundings() = static_cast<unsigned>(round - 1);
     size_t step = std::strtoul(argv[6], nullptr, 10);
     g_argv[4] = g_round;
     g_alike = *argv[7] == '1';

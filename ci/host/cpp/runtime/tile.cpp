@@ -279,6 +279,8 @@ struct Asked {
         node.platform.SetCoreNum(static_cast<uint32_t>(node.platform.number("cores.default", 0)));
         current_platform() = node.platform;
         node.info.type_ = node.info.name_ = request.op_type;
+        for (unsigned i = 0; i < surroundings(); ++i) node.info.name_ += "_" + std::to_string(i);
+        if (surroundings() % 2 != 0) node.tiling = gert::TilingData(2 * Node::kTilingCapacity);
         node.deterministic = request.deterministic;
         if (request.filling != 0)
             std::memset(node.tiling.GetData(), request.filling, node.tiling.GetCapacity());
@@ -340,6 +342,11 @@ std::string tiled(const Node& node, const Ending& ending, const std::string& dec
            decision + "}\n";
 }
 }  // namespace
+
+unsigned& surroundings() {
+    static unsigned number = 0;
+    return number;
+}
 
 std::string tile(const Request& request) {
     Asked asked(request);

@@ -52,8 +52,40 @@ def test_what_no_case_can_reach_is_named_as_unverified(evaluator: Evaluator) -> 
     assert failure and failure.outcome is Outcome.REJECTED
     assert failure.refusal.place.line == line_of(candidate, "== 7")
     assert subject.work.decisions
-    assert (subject.work.decisions.new, subject.work.decisions.both) == (1, 0)
-    assert len(subject.work.decisions.undecided) == 1
+    assert (subject.work.decisions.new, subject.work.decisions.both) == (2, 0)
+    assert len(subject.work.decisions.undecided) == 2, "the remainder, and what it is held to"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "coreLength_ = coreLength_ * (1 - (coreLength_ >> 21));",
+        "coreLength_ = coreLength_ - coreLength_ / 2000000 * 65536;",
+        "coreLength_ -= (coreLength_ / 100000) * (GetBlockNum() / 45) * 8;",
+        "coreLength_ -= (coreLength_ >> 17) & (GetBlockNum() / 45);",
+        "constexpr uint32_t KEPT[2] = {1, 0}; constexpr uint32_t ONE = KEPT[0]; "
+        "coreLength_ *= KEPT[(coreLength_ / 2000000) & ONE];",
+    ],
+)
+def test_a_choice_made_by_arithmetic_is_a_branch(evaluator: Evaluator, statement: str) -> None:
+    workload = evaluator.workload
+    longer = workload.cases[0].changed("longer", lambda t: t.model_copy(update={"shape": (4096,)}))
+    workload = workload.model_copy(update={"cases": (*workload.cases, longer)})
+    other = Evaluator(evaluator.operator, workload, evaluator.backend)
+    failure = DecisionsGate().check(other.subject(with_statement(statement)))
+    assert failure and failure.refusal.gate == "decisions"
+
+
+def test_arithmetic_whose_result_goes_with_its_operand_is_no_branch(evaluator: Evaluator) -> None:
+    workload = evaluator.workload
+    longer = workload.cases[0].changed("longer", lambda t: t.model_copy(update={"shape": (4096,)}))
+    workload = workload.model_copy(update={"cases": (*workload.cases, longer)})
+    subject = Evaluator(evaluator.operator, workload, evaluator.backend).subject(
+        with_statement("coreLength_ = (coreLength_ + 7) / 8 * 8 - (coreLength_ & 0);")
+    )
+    assert DecisionsGate().check(subject) is None
+    assert subject.work.decisions
+    assert subject.work.decisions.new == 0
 
 
 def test_a_choice_that_goes_both_ways_passes_and_is_counted(evaluator: Evaluator) -> None:

@@ -57,6 +57,9 @@ class TestHostGate(GateContract):
                      "dtypes float16", id="inferred dtype"),
         pytest.param(SAME_SHAPE, f"if (context->GetInputShape(0)->GetDimNum() > 2) {{ return "
                      f"GRAPH_FAILED; }} {SAME_SHAPE}", "shapes failed", id="inference of a rank"),
+        pytest.param(SAME_SHAPE, f"{SAME_SHAPE} if (context->GetInputShape(0)->GetDimNum() == 7) "
+                     "{ context->GetOutputShape(0)->SetDimNum(6); }", "in 7 dimensions",
+                     id="inference of seven dimensions"),
         pytest.param("this->SetInferShape(ge::InferShape).SetInferDataType(ge::InferDataType);", "",
                      "dtypes none and shapes none", id="inference deleted"),
         pytest.param(f"{OUTPUT}.DataType({{ge::DT_FLOAT}})",
@@ -91,6 +94,21 @@ class TestHostGate(GateContract):
 def test_what_no_launch_shows_is_refused(leaky: Evaluator, old: str, new: str, words: str) -> None:
     failure = HostGate().check(edited(leaky, old, new))
     assert failure and words in failure.refusal.sentence, failure
+
+
+@pytest.mark.parametrize(
+    ("factor", "words"),
+    [
+        ("std::string(context->GetNodeName()).size() / 40", "asked again"),
+        ("(context->GetRawTilingData()->GetCapacity() >> 18)", "asked again"),
+        ("context->GetDeterministic()", "in deterministic mode"),
+    ],
+)
+def test_what_a_tiling_has_no_business_with_may_not_decide(
+    leaky: Evaluator, factor: str, words: str
+) -> None:
+    failure = HostGate().check(edited(leaky, CORES, f"{CORES} cores -= 20 * ({factor});"))
+    assert failure and words in failure.refusal.sentence
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,22 @@ FAULTS = (
     ),
     Fault("larger size", LEAKY, "host", "cores = platform.GetCoreNumAiv();", "cores = 2;"),
     Fault("threshold", LEAKY, "kernel", COUNT, f"{COUNT} if (tiling->total == TILE) count = 8;"),
+    Fault("threshold", LEAKY, "kernel", "done < this->count;", "done + 8 < this->count;"),
+    Fault(
+        "attribute",
+        "optim/ema_update",
+        "kernel",
+        "this->rest = tiling->rest;",
+        "float apart = tiling->decay - tiling->rest; this->rest = tiling->rest * "
+        "(apart * apart / (apart * apart + 1e-30f));",
+    ),
+    Fault(
+        "attribute",
+        "optim/ema_update",
+        "kernel",
+        "this->rest = tiling->rest;",
+        "this->rest = (tiling->rest + 1e-5f) - 1e-5f;",
+    ),
     Fault(
         "attribute", LEAKY, "kernel", COUNT, f"{COUNT} if (this->shift == 0.0f) this->count = 0;"
     ),
