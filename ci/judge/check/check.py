@@ -179,9 +179,10 @@ class _Check:
     def _watch(
         self, build: SimulatorBuild, meetings: Meetings, asked: dict[str, HostRequest]
     ) -> None:
-        for number, (varied, case) in enumerate(self.launched):
+        cases = [*self.launched, *(one for one in self.failed if self.findings.shown(one[1].name))]
+        for number, (varied, case) in enumerate(cases):
             if varied and self.late:
-                left = len(self.launched) - number
+                left = len(cases) - number
                 self.notes.append(f"Time is up: {left} cases ran without checks of buffers.")
                 return
             self.say(f"case {case.name}, built to be checked")
