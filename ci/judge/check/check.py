@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from ci.backend.sim import SimulatorBackend, SimulatorBuild
 from ci.host.tiling_request import HostRequest, host_request, platform_facts
-from ci.judge.check.doubts import doubtful, outputs_guessed
+from ci.judge.check.doubts import doubtful, may_round, outputs_guessed
 from ci.judge.check.findings import Findings
 from ci.judge.check.host_state import as_inferred, ask_again, left_unset, remembers
 from ci.judge.check.meetings import Meetings
@@ -83,7 +83,8 @@ class _Check:
         if isinstance(found, TrialFailure):
             self.findings.failure(found, family, mild=family == Empty.name)
         else:
-            self.findings.launched(found, self.seed, family, rounding=family in ROUNDING)
+            rounding = family in ROUNDING or may_round(self.standard.workload.cases, found)
+            self.findings.launched(found, self.seed, family, rounding=rounding)
 
     def ask(self) -> None:
         """What the host side says of the cases."""

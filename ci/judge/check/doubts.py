@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
 
+import numpy as np
+
 from ci.judge.check.host_state import as_inferred
 from ci.judge.gate_subject import Standard
+from ci.judge.launch_record import Launched
 from ci.judge.varied.base import input_count, tensors
 from ci.judge.varied.lengths import Empty
 from ci.judge.varied.values import Attributes, GivenValues, Ranges
@@ -34,6 +38,25 @@ def outputs_guessed(standard: Standard, family: str, case: WorkloadCase) -> bool
         return False
     own = [_shapes(known) for known in standard.workload.cases]
     return _shapes(case) not in own and as_inferred(standard, case) is None
+
+
+def may_round(own: Sequence[WorkloadCase], found: Launched) -> bool:
+    """Whether the outputs of a case, all float32, are off by no more than sums may be that are as
+    much longer than the workload's longest: each number added rounds once more, and tolerances
+    are made for the `own` cases."""
+    longest = max((_summed(case) for case in own), default=0.0)
+    wide = all(one.dtype == np.float32 for one in found.run.outputs)
+    here = _summed(found.case)
+    return wide and 0 < longest < here and found.compared.worst_error <= here / longest
+
+
+def _summed(case: WorkloadCase) -> float:
+    """How many numbers of an input there are to one of the longest output; 0 where the case names
+    no outputs, which are as long as the input then."""
+    outputs = tensors(case)[input_count(case) :]
+    longest = max((math.prod(one.shape) for one in outputs), default=0)
+    most = max((math.prod(one.shape) for one in _inputs(case)), default=0)
+    return most / max(longest, 1) if outputs else 0.0
 
 
 def unlike(own: Sequence[WorkloadCase], family: str, case: WorkloadCase) -> bool:

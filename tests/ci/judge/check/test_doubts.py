@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from ci.judge.check.doubts import lengths_part, unlike
+from ci.judge.check.doubts import lengths_part, may_round, unlike
+from ci.judge.compare_outputs import Compared
+from ci.judge.launch_record import Launched
+from ci.model.launch import CaseRun
+from ci.model.trial import PipeTime
 from ci.model.workload import TensorCase, WorkloadCase
 
 
@@ -43,3 +48,28 @@ def test_integers_of_other_ranges_and_empty_inputs_are_unlike_the_own_cases(
 ) -> None:
     case = case_of((8,), dtype=dtype)
     assert unlike([case], family, case) is doubted
+
+
+@pytest.mark.parametrize(
+    ("rows", "outputs", "error", "kind", "may"),
+    [
+        (800, (256,), 90.0, np.float32, True),
+        (800, (256,), 110.0, np.float32, False),
+        (800, (256,), 90.0, np.float16, False),  # whoever sums in half rounds too early
+        (800, (800, 256), 2.0, np.float32, False),  # nothing is summed
+        (8, (256,), 2.0, np.float32, False),  # a sum of a length that the workload has
+        (800, (), 2.0, np.float32, False),  # the output is as long as the input
+    ],
+)
+def test_longer_sums_in_float_may_be_off_by_as_much_more_as_they_are_longer(
+    rows: int, outputs: tuple[int, ...], error: float, kind: type, may: bool
+) -> None:
+    def case(rows: int) -> WorkloadCase:
+        to = outputs if len(outputs) == 1 else (rows, 256)
+        named = (TensorCase(shape=to, dtype="float32"),) if outputs else ()
+        return case_of((rows, 256)).model_copy(update={"outputs": named})
+
+    pipes = PipeTime(total_cycles=1, block_dim=1, busy_cycles={})
+    run = CaseRun([np.zeros(1, kind)], samples_us=(1.0,), pipes=pipes, tiling_key=0)
+    found = Launched(case(rows), run, Compared(1, error, "wrong"), b"")
+    assert may_round([case(8)], found) is may
