@@ -83,8 +83,9 @@ class _Check:
         if isinstance(found, TrialFailure):
             self.findings.failure(found, family, mild=family == Empty.name)
         else:
-            rounding = family in ROUNDING or may_round(self.standard.workload.cases, found)
-            self.findings.launched(found, self.seed, family, rounding=rounding)
+            own = [self._plain(case) for varied, case in self.launched if not varied]
+            longer = may_round([one for one in own if isinstance(one, Launched)], found)
+            self.findings.launched(found, self.seed, family, rounding=family in ROUNDING or longer)
 
     def ask(self) -> None:
         """What the host side says of the cases."""
