@@ -18,7 +18,7 @@ from ci.judge.varied.lengths import Empty, Larger, Lengths, OwnThresholds, Propo
 from ci.judge.varied.numbers import changed_numbers, tiling_numbers
 from ci.judge.varied.regimes import MOST_BASES, rough_regimes
 from ci.judge.varied.structure import Dtypes, ListLengths, Presence, Rank
-from ci.judge.varied.values import Attributes, GivenValues, Magnitude, Ranges, Special, Ties
+from ci.judge.varied.values import Attributes, Exact, GivenValues, Magnitude, Ranges, Special, Ties
 from ci.model.workload import WorkloadCase
 from rules.devices import nearest_device
 
@@ -109,6 +109,7 @@ WIDE = Tier(
         *QUICK.families,
         Special(),
         Ties(),
+        Exact(),
         Magnitude(),
         Dtypes(),
         Rank(),

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from ci.backend.sim import SimulatorBackend, SimulatorBuild
 from ci.host.tiling_request import HostRequest, host_request, platform_facts
-from ci.judge.check.doubts import doubtful, outputs_guessed
+from ci.judge.check.doubts import doubtful, may_round, outputs_guessed
 from ci.judge.check.findings import Findings
 from ci.judge.check.host_state import as_inferred, ask_again, left_unset, remembers
 from ci.judge.check.meetings import Meetings
@@ -83,7 +83,9 @@ class _Check:
         if isinstance(found, TrialFailure):
             self.findings.failure(found, family, mild=family == Empty.name)
         else:
-            self.findings.launched(found, self.seed, family, rounding=family in ROUNDING)
+            own = [self._plain(case) for varied, case in self.launched if not varied]
+            longer = may_round([one for one in own if isinstance(one, Launched)], found)
+            self.findings.launched(found, self.seed, family, rounding=family in ROUNDING or longer)
 
     def ask(self) -> None:
         """What the host side says of the cases."""
@@ -179,9 +181,10 @@ class _Check:
     def _watch(
         self, build: SimulatorBuild, meetings: Meetings, asked: dict[str, HostRequest]
     ) -> None:
-        for number, (varied, case) in enumerate(self.launched):
+        cases = [*self.launched, *(one for one in self.failed if self.findings.shown(one[1].name))]
+        for number, (varied, case) in enumerate(cases):
             if varied and self.late:
-                left = len(self.launched) - number
+                left = len(cases) - number
                 self.notes.append(f"Time is up: {left} cases ran without checks of buffers.")
                 return
             self.say(f"case {case.name}, built to be checked")

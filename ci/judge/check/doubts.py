@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
 
+import numpy as np
+
 from ci.judge.check.host_state import as_inferred
 from ci.judge.gate_subject import Standard
+from ci.judge.launch_record import Launched
 from ci.judge.varied.base import input_count, tensors
 from ci.judge.varied.lengths import Empty
-from ci.judge.varied.values import Attributes, GivenValues, Ranges
+from ci.judge.varied.values import Attributes, Exact, GivenValues, Ranges
 from ci.model.dtypes import BY_NAME
+from ci.model.launch import arrays
 from ci.model.workload import TensorCase, WorkloadCase
 
 DECIDING = (Attributes.name, GivenValues.name)
@@ -36,9 +41,24 @@ def outputs_guessed(standard: Standard, family: str, case: WorkloadCase) -> bool
     return _shapes(case) not in own and as_inferred(standard, case) is None
 
 
+def may_round(own: Sequence[Launched], found: Launched) -> bool:
+    """Whether the outputs of a case, all float32, are off by no more than sums may be that are as
+    much longer than the workload's longest: each number added rounds once more, and tolerances
+    are made for the `own` cases."""
+    longest, here = max(map(_summed, own), default=0.0), _summed(found)
+    wide = all(one.dtype == np.float32 for one in arrays(found.run.outputs))
+    return wide and 0 < longest < here and found.compared.worst_error <= here / longest
+
+
+def _summed(one: Launched) -> float:
+    """How many numbers of the longest input there are to one of the longest output."""
+    longest = max((each.size for each in arrays(one.run.outputs)), default=0)
+    return max((math.prod(each.shape) for each in _inputs(one.case)), default=0) / max(longest, 1)
+
+
 def unlike(own: Sequence[WorkloadCase], family: str, case: WorkloadCase) -> bool:
     """Whether the inputs of a case differ from those of the `own` cases in what may be required."""
-    if family == Ranges.name:  # an integer that points along another tensor points beyond it
+    if family in (Ranges.name, Exact.name):  # an index into another tensor points beyond it
         return any(_whole(one) for one in _inputs(case))
     return family == Empty.name or lengths_part(own, case)
 

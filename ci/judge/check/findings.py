@@ -184,44 +184,48 @@ class Findings:
             self.valued.add(key)
             self.found[key] = _doubted(self.found[key], _VALUES)
 
-    def has(self, *kinds: str) -> bool:
-        """Whether one of the kinds was found."""
-        return any(one.kind in kinds and one.fails for one in self.found.values())
+    def _cases(self, *kinds: str) -> set[str]:
+        """The cases that show a fault of one of the kinds."""
+        faults = [key for key, one in self.found.items() if one.kind in kinds and one.fails]
+        return {case for key in faults for case in self.shown_by[key]}
 
     def ordered(self) -> tuple[Finding, ...]:
         """The worst first; among equals causes before what they lead to, then by place.
 
         What runs over the end of a buffer is in conflict with that buffer's neighbour: the races
         and waits of its case and line are left out, for a flag would only hide the cause. Casts
-        that cut numbers are meant where everything else is right. A wrong result names what may
-        have caused it; where that is known, other bytes change its bytes too, and say nothing.
+        that cut numbers are meant where the case is right. A wrong result names what may have
+        caused it in its case; where that is known, other bytes change its bytes too, and say
+        nothing. What one case explains explains no other.
         """
         ranks = [*Severity]
         overruns = {key: f.place for key, f in self.found.items() if f.kind == "overrun"}
         over = {place.source for place in overruns.values() if place.source}
         over |= {case for key in overruns for case in self.shown_by[key] if case}
         crashed = {f.place.source for f in self.found.values() if f.kind == "launch_error"}
-        wrong = self.has(*_CAUSED)
-        explained = wrong and self.has(*(kind for kind in _CAUSES if kind != "unset"))
+        wrong = self._cases(*_CAUSED)
+        explained = wrong & self._cases(*(kind for kind in _CAUSES if kind != "unset"))
+        puzzling = self._cases(*_WRONG) - explained
         found = []
         for key in self.found:
             one = self._counted(key)
             seen = {one.place.case, one.place.source, one.other.source}
+            cases = self.shown_by[key]
             if one.kind in _CONFLICTS and seen & over:
                 continue
             if one.kind == "host_crash" and one.place.source in crashed:
                 continue
-            if one.kind in _MEANT and not wrong and not one.fails:
+            if one.kind in _MEANT and not wrong & cases and not one.fails:
                 continue
-            if one.kind in _HINTS and (explained or not self.has(*_WRONG)):
+            if one.kind in _HINTS and not puzzling & cases:
                 continue
-            if one.kind == "unset" and explained:
+            if one.kind == "unset" and cases <= explained:
                 continue
             sure = one.place.case not in self.doubtful and key not in self.valued
-            if one.kind in _CAUSES and wrong and sure:
+            if one.kind in _CAUSES and wrong & cases and sure:
                 found.append(one.model_copy(update={"severity": Severity.ERROR}))
             elif one.kind == Outcome.WRONG_RESULT.value:
-                found.append(one.model_copy(update={"advice": self._causes()}))
+                found.append(one.model_copy(update={"advice": self._causes(cases)}))
             else:
                 found.append(one)
         return tuple(
@@ -242,9 +246,13 @@ class Findings:
         one = self.found[key]
         return one.model_copy(update={"more": len(self.shown_by[key] - {one.place.case})})
 
-    def _causes(self) -> str:
+    def _causes(self, cases: set[str]) -> str:
         for kinds in (_CAUSES, _LESSER):
-            places = [f.place.source for f in self.found.values() if f.kind in kinds]
+            places = [
+                f.place.source
+                for key, f in self.found.items()
+                if f.kind in kinds and cases & self.shown_by[key]
+            ]
             if any(places):
                 break
         return f"Look first at {' and '.join(filter(None, places[:3]))}." if any(places) else ""

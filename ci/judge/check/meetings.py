@@ -30,7 +30,7 @@ class Meetings:
         cores, *_ = self.build.kernels(self.build.variant(case, answer))
         kind = "cores.aic" if cores.cubes else "cores.aiv"
         self._places.setdefault(answer.tiling_key, (met.place, met.text, kind))
-        if answer.schedule_mode == 0 and not self.findings.has("schedule_mode"):
+        if answer.schedule_mode == 0:
             self.findings.told(
                 "schedule_mode",
                 met.place.model_copy(update={"case": case.name}),

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import numpy as np
+
 from ci.judge.varied.base import (
     Family,
     Known,
@@ -16,6 +18,7 @@ from ci.judge.varied.base import (
     with_tensors,
 )
 from ci.judge.varied.structure import in_other_dtypes
+from ci.model.columns import output_dtypes
 from ci.model.dtypes import BY_NAME
 from ci.model.operator import AttrSpec
 from ci.model.workload import AttrValue, Distribution, TensorCase, WorkloadCase
@@ -131,6 +134,42 @@ class Ties(Family):
         """Every case."""
         for case in known.workload.cases:
             yield from _distributed(case, "ties", floats_only=True)
+
+
+class Exact(Family):
+    """Integers that float32 does not hold: what computes with them in float changes them."""
+
+    name = "integer that no float holds"
+
+    def ladders(self, known: Known) -> Iterator[Ladder]:
+        """One tensor at a time, for products of two may not fit; every case, where an output holds
+        such integers, too."""
+        return in_turns(_beyond_float(known, case) for case in known.workload.cases)
+
+
+def _holds(name: str) -> bool:
+    """Whether a dtype holds integers that float32 does not."""
+    dtype = BY_NAME[name]
+    whole = dtype.storage == name and np.issubdtype(dtype.numpy, np.integer)
+    return whole and dtype.limits[1] > FLOAT_HOLDS + MORE
+
+
+def _beyond_float(known: Known, case: WorkloadCase) -> Iterator[Ladder]:
+    own = tensors(case)
+    if not any(_holds(name) for name in output_dtypes(known.operator, case)):
+        return
+    for number, tensor in enumerate(own[: input_count(case)]):
+        if _holds(tensor.dtype) and tensor.present and tensor.values is None:
+            ends = (float(FLOAT_HOLDS), float(FLOAT_HOLDS + MORE))
+            far = tensor.model_copy(update={"range": ends, "distribution": "uniform"})
+            changed = [*own[:number], far, *own[number + 1 :]]
+            yield [with_tensors(case, f"integers beyond float in tensor {number}", changed)]
+
+
+FLOAT_HOLDS = 1 << 24
+"""float32 holds each integer up to this one, and every second one behind."""
+
+MORE = 1 << 12
 
 
 def _attribute(known: Known, case: WorkloadCase, spec: AttrSpec) -> Iterator[Ladder]:

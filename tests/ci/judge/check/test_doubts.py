@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from ci.judge.check.doubts import lengths_part, unlike
+from ci.judge.check.doubts import lengths_part, may_round, unlike
+from ci.judge.compare_outputs import Compared
+from ci.judge.launch_record import Launched
+from ci.model.launch import CaseRun
+from ci.model.trial import PipeTime
 from ci.model.workload import TensorCase, WorkloadCase
 
 
@@ -34,6 +39,7 @@ def test_inputs_part_where_they_differ_in_what_is_equal_in_every_own_case(
     [
         ("range", "int32", True),
         ("range", "float32", False),
+        ("integer that no float holds", "int32", True),
         ("magnitude", "int32", False),
         ("empty input", "float32", True),
     ],
@@ -43,3 +49,25 @@ def test_integers_of_other_ranges_and_empty_inputs_are_unlike_the_own_cases(
 ) -> None:
     case = case_of((8,), dtype=dtype)
     assert unlike([case], family, case) is doubted
+
+
+@pytest.mark.parametrize(
+    ("rows", "summed", "error", "kind", "may"),
+    [
+        (800, True, 90.0, np.float32, True),
+        (800, True, 110.0, np.float32, False),
+        (800, True, 90.0, np.float16, False),  # whoever sums in half rounds too early
+        (800, False, 2.0, np.float32, False),
+        (8, True, 2.0, np.float32, False),  # a sum of a length that the workload has
+    ],
+)
+def test_longer_sums_in_float_may_be_off_by_as_much_more_as_they_are_longer(
+    rows: int, summed: bool, error: float, kind: type, may: bool
+) -> None:
+    def launched(rows: int) -> Launched:
+        outputs = [np.zeros((1 if summed else rows, 256), kind)]
+        pipes = PipeTime(total_cycles=1, block_dim=1, busy_cycles={})
+        run = CaseRun(outputs, samples_us=(1.0,), pipes=pipes, tiling_key=0)
+        return Launched(case_of((rows, 256)), run, Compared(1, error, "wrong"), b"")
+
+    assert may_round([launched(8)], launched(rows)) is may

@@ -170,3 +170,31 @@ def test_what_other_values_do_not_show_is_a_note_unless_these_show_more() -> Non
     assert all(one.fails for one in first.ordered())
     first.hold_against("own", shown(2, case="other"), "other")
     assert [one.place.line for one in first.ordered() if one.fails] == [2]
+
+
+def test_what_one_case_explains_hides_nothing_of_another() -> None:
+    unset, end = (Place(file="op_kernel/a.cpp", line=line) for line in (7, 9))
+    findings = Findings()
+    findings.together("unset", unset.model_copy(update={"case": "own"}), "It reads a member.")
+    findings.warnings([cut(4)], "own")
+    findings.together("behind", end.model_copy(update={"case": "long"}), "Bytes behind.", "length")
+    refusal = Refusal(place=Place(case="long"), sentence="It leaves bytes unwritten.")
+    findings.failure(TrialFailure(Outcome.MEMORY_ERROR, refusal), "length")
+    assert {one.kind for one in findings.ordered()} == {"unset", "behind", "memory_error"}
+    findings.together("unset", unset.model_copy(update={"case": "long"}), "It reads a member.")
+    assert "unset" in {one.kind for one in findings.ordered()}
+    explained = Findings()
+    for kind in ("unset", "behind"):
+        explained.together(kind, end.model_copy(update={"case": "long"}), "It reads.")
+    explained.failure(TrialFailure(Outcome.MEMORY_ERROR, refusal))
+    assert {one.kind for one in explained.ordered()} == {"behind", "memory_error"}
+
+
+def test_a_wrong_result_names_the_causes_of_its_own_case() -> None:
+    findings = Findings()
+    findings.warnings([cut(4)], "another")
+    findings.warnings([cut(7)], "own")
+    findings.launched(wrong_launch(), 1)
+    cause, wrong = findings.ordered()
+    assert cause.place.line == 7
+    assert "op_kernel/a.cpp:7" in wrong.advice and ":4" not in wrong.advice

@@ -148,6 +148,13 @@ FAULTS = (
         "RoundMode::CAST_RINT",
         "RoundMode::CAST_ROUND",
     ),
+    Fault(
+        "integer that no float holds",
+        "math/bias_add",
+        "kernel",
+        "Add(y, x, bias, count);",
+        "Add(y, x, bias, count); PipeBarrier<PIPE_V>(); Mins(y, y, T(16777217.0f), count);",
+    ),
 )
 
 
