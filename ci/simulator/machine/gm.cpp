@@ -154,6 +154,8 @@ uint64_t gm_extent() {
     return allocations.back().start + allocations.back().usable - FIRST_ADDRESS;
 }
 
+bool near_gm(uint64_t address) { return address - FIRST_ADDRESS + GUARD < gm_extent() + 2 * GUARD; }
+
 std::string describe_gm(uint64_t address) {
     char text[200];
     const Allocation* nearest = nullptr;

@@ -61,5 +61,7 @@ std::vector<GmRange> gm_inputs();
 // Where the allocations start, and how many bytes of addresses they span.
 uint64_t gm_first_address();
 uint64_t gm_extent();
+// Whether an address lies in global memory, or so close that a copy may have strayed from it.
+bool near_gm(uint64_t address);
 
 }  // namespace dav

@@ -43,7 +43,7 @@ bool repeated(const Core& core, uint32_t offset, uint32_t bytes, bool write) {
 void access(const void* pointer, uint32_t bytes, bool write, const char* name, const void* site) {
     Core& core = *current;
     const uint32_t offset = ub_offset(pointer);
-    if (offset != UINT32_MAX && !core.extents.empty()) {
+    if (!core.extents.empty()) {
         check_extent(pointer, bytes, write, name, site);
         core.extents.erase(reinterpret_cast<uint64_t>(pointer));
     }
@@ -81,6 +81,11 @@ void access(const void* pointer, uint32_t bytes, bool write, const char* name, c
         return;
     }
     const Transfer span{reinterpret_cast<uint64_t>(pointer), bytes, bytes, 1, write};
+    if (!near_gm(span.start))
+        fail(Outcome::MEMORY_ERROR, site, nullptr,
+             "%s %s address 0x%llx, which is in no tensor and no memory of the core: an index is "
+             "negative, or far too large.",
+             name, write ? "writes" : "reads", static_cast<unsigned long long>(span.start));
     check_gm(span, name, site);
     check_behind(span, name, site);
     if (launch().checked && !write) note_input_read(span, site);

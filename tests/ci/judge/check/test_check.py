@@ -80,6 +80,12 @@ ELEMENTS = f"""{LOAD}
             b.SetValue(i, a.GetValue(i));
         }}
 {STORE}"""
+BEFORE_IT = f"""{LOAD}
+        Muls(a, a, 2.0f, n);
+        pipe.InitBuffer(second, 32);
+        LocalTensor<float> b = second.Get<float>();
+        b.SetValue(LAST, 1.0f);
+{STORE}"""
 UNSET = f"""{LOAD}
         if (n == 1) {{
             twice = false;
@@ -409,6 +415,9 @@ FAULTS = {
         "overrun", "Muls(b", BEHIND, "n * 2", "n * 4"
     ),
     "an element behind the last buffer": Fault("overrun", "b.SetValue", ELEMENTS, "32", "64"),
+    "an element before its buffer": Fault(
+        "overrun", "b.SetValue", BEFORE_IT, "int32_t(n) - 1025", "int32_t(n) - 1024"
+    ),
     "a member that nothing sets": Fault(
         "unset", "Muls", UNSET, "", "twice = true;", {"members": "    bool twice;"}
     ),
