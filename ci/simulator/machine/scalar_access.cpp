@@ -43,7 +43,9 @@ bool repeated(const Core& core, uint32_t offset, uint32_t bytes, bool write) {
 void access(const void* pointer, uint32_t bytes, bool write, const char* name, const void* site) {
     Core& core = *current;
     const uint32_t offset = ub_offset(pointer);
-    if (!core.extents.empty()) {
+    // The part of a tensor that was given is looked at with the tensor.
+    const bool of_buffer = offset != UINT32_MAX || !near_gm(reinterpret_cast<uint64_t>(pointer));
+    if (of_buffer && !core.extents.empty()) {
         check_extent(pointer, bytes, write, name, site);
         core.extents.erase(reinterpret_cast<uint64_t>(pointer));
     }
