@@ -98,9 +98,19 @@ class TorchTask:
 
     def _build(self) -> Any:
         given: Any = getattr(self.module, "get_init_inputs", list)()
-        if isinstance(given, dict):
-            return self.module.Model(**given)
-        return self.module.Model(*given)
+        self._torch.DrawnLater.make = _at_set_up
+        try:
+            made = (
+                self.module.Model(**given) if isinstance(given, dict) else self.module.Model(*given)
+            )
+        finally:
+            self._torch.DrawnLater.make = None
+        for name, value in made.named_tensors():
+            if not isinstance(value, self._torch.nn.Parameter) and np.isnan(value.data).any():
+                raise Untraceable(
+                    f"It draws random numbers when it is set up, for {name}, which is no parameter."
+                )
+        return made
 
     def _halve(self) -> bool:
         """Halve the largest size among the module's numbers wherever it stands."""
@@ -147,6 +157,13 @@ class TorchTask:
             return (0.0 if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
         ends = [float(function(a, b)) for a in args[0] for b in args[1]]
         return min(ends), max(ends)
+
+
+def _at_set_up(shape: tuple[int, ...], low: float, high: float, kind: str) -> Any:
+    """What a parameter holds until it is given: it is an input of the operator."""
+    if low != high and not kind.startswith("float"):
+        raise Untraceable("It draws whole numbers when it is set up.")
+    return np.full(shape, low if low == high else np.nan, kind)
 
 
 def symbols(tape: Tape, attributes: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:

@@ -284,3 +284,44 @@ def test_a_module_is_traced_and_computes_what_it_says(name: str, tmp_path: Path)
     )
     _, tracer = torch_task(file, 1 << 14)
     tracer.close()
+
+
+DRAWN = """
+import torch
+import torch.nn as nn
+
+class Model(nn.Module):
+    def __init__(self, channels):
+        super().__init__()
+        self.scale = nn.Parameter(torch.randn(channels, 1, 1) * 0.02)
+        self.other = torch.randn(channels, 1, 1)
+
+    def forward(self, x):
+        return nn.functional.adaptive_avg_pool2d(x * self.scale, (1, 1))
+
+def get_inputs():
+    return [torch.rand(2, 6, 8, 9)]
+
+def get_init_inputs():
+    return [6]
+"""
+
+
+def test_a_parameter_that_is_drawn_is_an_input(tmp_path: Path) -> None:
+    file = tmp_path / "drawn.py"
+    file.write_text(DRAWN.replace("        self.other = torch.randn(channels, 1, 1)\n", ""))
+    task, tracer = torch_task(file, 1 << 14)
+    tracer.close()
+    assert task.inputs == ("x", "scale")
+    space: dict[str, Any] = {}
+    exec(task.golden, space)
+    x, scale = (np.random.default_rng(1).normal(size=s) for s in ((2, 6, 8, 9), (6, 1, 1)))
+    right = (x * scale).mean(axis=(2, 3), keepdims=True)
+    np.testing.assert_allclose(space["golden"](x, scale), right)
+
+
+def test_what_is_drawn_and_is_no_parameter_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "drawn.py"
+    file.write_text(DRAWN)
+    with pytest.raises(InputError, match="for other, which is no parameter"):
+        torch_task(file, 1 << 14)

@@ -29,13 +29,22 @@ class Module:
         """What `forward` gives."""
         return self.forward(*args, **kwargs)  # type: ignore[attr-defined]
 
-    def named_parameters(self, prefix: str = "") -> Iterator[tuple[str, Parameter]]:
-        """Its parameters and those of modules in it."""
+    def named_tensors(self, prefix: str = "") -> Iterator[tuple[str, Tensor]]:
+        """Its tensors and those of modules in it."""
         for name, value in vars(self).items():
-            if isinstance(value, Parameter):
+            if isinstance(value, Tensor):
                 yield prefix + name, value
             elif isinstance(value, Module):
-                yield from value.named_parameters(f"{prefix}{name}.")
+                yield from value.named_tensors(f"{prefix}{name}.")
+
+    def named_parameters(self, prefix: str = "") -> Iterator[tuple[str, Parameter]]:
+        """Its parameters and those of modules in it."""
+        found = self.named_tensors(prefix)
+        return ((name, value) for name, value in found if isinstance(value, Parameter))
+
+    def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
+        """Keep a tensor that is no parameter."""
+        setattr(self, name, tensor)
 
     def parameters(self) -> Iterator[Parameter]:
         """The same without names."""
@@ -195,6 +204,52 @@ class _Pool(Module):
     def forward(self, x: Tensor) -> Tensor:
         """The module's function."""
         return F.pooled(x, self.kind, self.axes, *self.window)
+
+
+class _AdaptivePool(Module):
+    axes = 1
+    kind = "avg"
+
+    def __init__(self, output_size: Any) -> None:
+        self.output_size = output_size
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The module's function."""
+        return F.pooled_to(x, self.kind, self.axes, self.output_size)
+
+
+class AdaptiveAvgPool1d(_AdaptivePool):
+    """Means of whole axes."""
+
+
+class AdaptiveAvgPool2d(_AdaptivePool):
+    """Means of whole axes."""
+
+    axes = 2
+
+
+class AdaptiveAvgPool3d(_AdaptivePool):
+    """Means of whole axes."""
+
+    axes = 3
+
+
+class AdaptiveMaxPool1d(_AdaptivePool):
+    """Largest of whole axes."""
+
+    kind = "max"
+
+
+class AdaptiveMaxPool2d(_AdaptivePool):
+    """Largest of whole axes."""
+
+    axes, kind = 2, "max"
+
+
+class AdaptiveMaxPool3d(_AdaptivePool):
+    """Largest of whole axes."""
+
+    axes, kind = 3, "max"
 
 
 class AvgPool1d(_Pool):

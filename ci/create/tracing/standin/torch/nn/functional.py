@@ -229,6 +229,32 @@ def pooled(x: Tensor, kind: str, axes: int, kernel: Any, stride: Any, padding: A
     return wrap(found if kind == "max" else found * (1.0 / math.prod(size)))
 
 
+def pooled_to(x: Tensor, kind: str, axes: int, output_size: Any) -> Tensor:
+    """The mean or the largest of the last axes, to a size of one each."""
+    sizes = output_size if isinstance(output_size, list | tuple) else (output_size,) * axes
+    if {*sizes} != {1}:
+        raise Untraceable(
+            "It pools to a size other than one; give the size and the step of windows."
+        )
+    over = tuple(range(-axes, 0))
+    return x.mean(over, True) if kind == "avg" else x.amax(over, True)
+
+
+def adaptive_avg_pool1d(x: Tensor, output_size: Any) -> Tensor:
+    """The mean of the last axis."""
+    return pooled_to(x, "avg", 1, output_size)
+
+
+def adaptive_avg_pool2d(x: Tensor, output_size: Any) -> Tensor:
+    """The mean of the last two axes."""
+    return pooled_to(x, "avg", 2, output_size)
+
+
+def adaptive_avg_pool3d(x: Tensor, output_size: Any) -> Tensor:
+    """The mean of the last three axes."""
+    return pooled_to(x, "avg", 3, output_size)
+
+
 def _convolved(
     axes: int,
     x: Tensor,
