@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import getsource
 from typing import Final
 
 from ci.create.graph import DOTS, UNDOT, Graph, Node, further_numbers
 from ci.create.layout import Shaper
 from ci.create.scalars import Scalar
+from ci.create.tracing.window_values import products, spread_products, windows
 
 _SIGNS: Final = {
     "add": "+",
@@ -50,57 +52,17 @@ def golden_text(graph: Graph, inputs: Sequence[str], attributes: dict[str, float
             lines.append(f"    v{place} = {_text(node, place, inputs, shaper)}")
     gives = ", ".join(f"v{o}" for o in graph.outputs)
     erf = "from scipy.special import erf, erfc\n" if "erf" in "".join(lines) else ""
-    windows = _WINDOWS if "windows(" in "".join(lines) else ""
-    windows += _PRODUCTS if "= products(" in "".join(lines) else ""
-    windows += _SPREAD if "spread_products(" in "".join(lines) else ""
+    called = (
+        f for f in (windows, products, spread_products) if f" = {f.__name__}(" in "".join(lines)
+    )
+    needs = "".join(f"\n{getsource(f)}\n" for f in called)
+    if needs:
+        needs = f"from typing import Any\n{needs}"
     body = "\n".join(lines)
     return (
         '"""What the operator computes, in double precision."""\n\nimport numpy as np\n'
-        f"{erf}\n{windows}\ndef golden({given}):\n{body}\n    return {gives}\n"
+        f"{erf}{needs}\n\ndef golden({given}):\n{body}\n    return {gives}\n"
     )
-
-
-_WINDOWS: Final = """
-def windows(fold, x, size, step, pad, fill):
-    lead = x.ndim - len(size)
-    x = np.pad(x, [(0, 0)] * lead + [(p, p) for p in pad], constant_values=fill)
-    x = np.lib.stride_tricks.sliding_window_view(x, size, tuple(range(lead, x.ndim)))
-    x = x[(slice(None),) * lead + tuple(slice(None, None, s) for s in step)]
-    return fold(x, axis=tuple(range(-len(size), 0)))
-
-"""
-
-_PRODUCTS: Final = """
-def products(x, weights, step, pad, apart):
-    size = weights.shape[3:]
-    x = np.pad(x, [(0, 0)] * 3 + [(p, p) for p in pad])
-    room = zip(x.shape[3:], size, step, apart)
-    lengths = [(n - (k - 1) * d - 1) // s + 1 for n, k, s, d in room]
-    found = 0.0
-    for at in np.ndindex(*size):
-        room = zip(at, lengths, step, apart)
-        seen = tuple(slice(k * d, k * d + (n - 1) * s + 1, s) for k, n, s, d in room)
-        part = x[(slice(None),) * 3 + seen].reshape(*x.shape[:3], -1)
-        found = found + np.matmul(weights[(slice(None),) * 3 + at], part)
-    return found.reshape(*found.shape[:3], 1, *lengths)
-
-"""
-
-_SPREAD: Final = """
-def spread_products(x, weights, step, pad, apart, more):
-    size, lengths = weights.shape[3:], x.shape[3:]
-    reached = [(n - 1) * s + 1 for n, s in zip(lengths, step)]
-    whole = [n + (k - 1) * d + m for n, k, d, m in zip(reached, size, apart, more)]
-    found = np.zeros((*x.shape[:2], weights.shape[1], *whole))
-    flat = x.reshape(*x.shape[:3], -1)
-    for at in np.ndindex(*size):
-        there = tuple(slice(k * d, k * d + n, s) for k, d, n, s in zip(at, apart, reached, step))
-        added = np.matmul(weights[(slice(None),) * 3 + at], flat)
-        found[(slice(None),) * 3 + there] += added.reshape(*added.shape[:3], *lengths)
-    inside = tuple(slice(p, n - p) for p, n in zip(pad, whole))
-    return found[(slice(None),) * 3 + inside][:, :, :, None]
-
-"""
 
 
 def _text(node: Node, place: int, inputs: Sequence[str], shaper: Shaper) -> str:

@@ -129,7 +129,7 @@ class _PhaseReader:
         tiled = [g for g in (rows, cols) if g]
         if bool(active) != bool(cols) or not set(tiled) <= set(active) or rows == cols != "":
             raise self.head.wrong("tiles go along groups that the phase shares or goes over")
-        weighted = any("dot " in line.text and " by " in line.text for line in self.lines)
+        weighted = any(re.search(r"= window (?:un)?dot ", line.text) for line in self.lines)
         if not rows and len(active) > 1 and not weighted:
             raise self.head.wrong("of several groups one is that of the rows: `with rows of B`")
         return Space(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from ci.create.graph import DOTS
 from ci.create.passes.base import Room
 from ci.create.program import Phase
 from ci.create.tensors import Tensor
 
-DOT, UNDOT = "dot", "undot"
+DOT, UNDOT = (op.removeprefix("window_") for op in DOTS)
 """Windows that are multiplied by weights and summed, and the other way round."""
 
 

@@ -152,6 +152,7 @@ def test_the_evidence_has_file_line_and_rule() -> None:
         "inline long f(long n) { return n * 10L; }",
         "constexpr uint32_t vector = 1, map = 2;",
         "enum class NpuArch { DAV_2201, DAV_RESV }; constexpr int DAV_3510_TYPES = 4;",
+        "inline void f(LocalTensor<float> x, int n) { Log(x, x[n++], 8); }",
     ],
 )
 def test_a_line_that_says_what_it_does_passes(line: str) -> None:

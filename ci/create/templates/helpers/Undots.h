@@ -95,14 +95,7 @@ __aicore__ inline void Undots(const LocalTensor<float>& dst, Queue& queue,
             PipeBarrier<PIPE_V>();
             Gather(part, halo, index.ReinterpretCast<uint32_t>(), base * sizeof(float), cols);
             PipeBarrier<PIPE_V>();
-            for (uint32_t r = 0; r < rows; r++) {
-                const W weight = weights.GetValue(r * weightRow + line * along.size + x);
-                if constexpr (IsSameType<W, bfloat16_t>::value) {
-                    Axpy(dst[r * pitch], part, ToFloat(weight), cols);
-                } else {
-                    Axpy(dst[r * pitch], part, static_cast<float>(weight), cols);
-                }
-            }
+            AddWeighted(dst, part, weights, line * along.size + x, weightRow, rows, cols, pitch);
         }
         PipeBarrier<PIPE_V>();
     }

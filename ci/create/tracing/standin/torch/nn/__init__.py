@@ -215,7 +215,7 @@ class _AdaptivePool(Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The module's function."""
-        return F.pooled_to(x, self.kind, self.axes, self.output_size)
+        return F.pooled_to(self.kind, self.axes, x, self.output_size)
 
 
 class AdaptiveAvgPool1d(_AdaptivePool):
@@ -343,9 +343,19 @@ class Linear(Module):
         return F.linear(x, self.weight, self.bias)
 
 
-class _Conv(Module):
+class _Weighted(Module):
     axes = 1
+    weight: Parameter
+    bias: Parameter | None
 
+    def _weigh(self, channels: tuple[int, int], kernel_size: Any, biases: int) -> None:
+        many = isinstance(kernel_size, list | tuple)
+        size = tuple(kernel_size) if many else (kernel_size,) * self.axes
+        self.weight = Parameter(np.ones((*channels, *size), np.float32))
+        self.bias = Parameter(np.zeros((biases,), np.float32)) if biases else None
+
+
+class _Conv(_Weighted):
     def __init__(
         self,
         in_channels: int,
@@ -361,11 +371,7 @@ class _Conv(Module):
     ) -> None:
         if padding_mode != "zeros":
             raise Untraceable(f"It pads by padding_mode='{padding_mode}', which is not traced.")
-        many = isinstance(kernel_size, list | tuple)
-        size = tuple(kernel_size) if many else (kernel_size,) * self.axes
-        shape = (out_channels, in_channels // groups, *size)
-        self.weight = Parameter(np.ones(shape, np.float32))
-        self.bias = Parameter(np.zeros((out_channels,), np.float32)) if bias else None
+        self._weigh((out_channels, in_channels // groups), kernel_size, out_channels if bias else 0)
         self.given = stride, padding, dilation, groups
 
     def forward(self, x: Tensor) -> Tensor:
@@ -390,9 +396,7 @@ class Conv3d(_Conv):
     axes = 3
 
 
-class _ConvTranspose(Module):
-    axes = 1
-
+class _ConvTranspose(_Weighted):
     def __init__(
         self,
         in_channels: int,
@@ -406,11 +410,7 @@ class _ConvTranspose(Module):
         dilation: Any = 1,
         **_: Any,
     ) -> None:
-        many = isinstance(kernel_size, list | tuple)
-        size = tuple(kernel_size) if many else (kernel_size,) * self.axes
-        shape = (in_channels, out_channels // groups, *size)
-        self.weight = Parameter(np.ones(shape, np.float32))
-        self.bias = Parameter(np.zeros((out_channels,), np.float32)) if bias else None
+        self._weigh((in_channels, out_channels // groups), kernel_size, out_channels if bias else 0)
         self.given = stride, padding, output_padding, groups, dilation
 
     def forward(self, x: Tensor) -> Tensor:

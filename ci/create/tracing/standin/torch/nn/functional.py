@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ci.create.tracing.tape import Untraceable
+from ci.create.tracing.window_values import products, spread_products, windows
 
 from ..tensor import Tensor, of, wrap
 from .activations import *  # noqa: F403
@@ -223,13 +225,14 @@ def pooled(x: Tensor, kind: str, axes: int, kernel: Any, stride: Any, padding: A
     pad = each(padding)
     data = of(x)
     if isinstance(data, np.ndarray):
-        found = windows(data, kind, size, step, pad)
+        fold, fill = (np.max, -np.inf) if kind == "max" else (np.sum, 0.0)
+        found = windows(fold, data, size, step, pad, fill)
     else:
         found = data.windows(kind, size, step, pad)
     return wrap(found if kind == "max" else found * (1.0 / math.prod(size)))
 
 
-def pooled_to(x: Tensor, kind: str, axes: int, output_size: Any) -> Tensor:
+def pooled_to(kind: str, axes: int, x: Tensor, output_size: Any) -> Tensor:
     """The mean or the largest of the last axes, to a size of one each."""
     sizes = output_size if isinstance(output_size, list | tuple) else (output_size,) * axes
     if {*sizes} != {1}:
@@ -240,19 +243,9 @@ def pooled_to(x: Tensor, kind: str, axes: int, output_size: Any) -> Tensor:
     return x.mean(over, True) if kind == "avg" else x.amax(over, True)
 
 
-def adaptive_avg_pool1d(x: Tensor, output_size: Any) -> Tensor:
-    """The mean of the last axis."""
-    return pooled_to(x, "avg", 1, output_size)
-
-
-def adaptive_avg_pool2d(x: Tensor, output_size: Any) -> Tensor:
-    """The mean of the last two axes."""
-    return pooled_to(x, "avg", 2, output_size)
-
-
-def adaptive_avg_pool3d(x: Tensor, output_size: Any) -> Tensor:
-    """The mean of the last three axes."""
-    return pooled_to(x, "avg", 3, output_size)
+adaptive_avg_pool1d = partial(pooled_to, "avg", 1)
+adaptive_avg_pool2d = partial(pooled_to, "avg", 2)
+adaptive_avg_pool3d = partial(pooled_to, "avg", 3)
 
 
 def _convolved(
@@ -285,24 +278,12 @@ def _convolved(
     data = data.reshape(data.shape[0], groups, data.shape[1] // groups, *data.shape[2:])
     given = step, pad, apart
     known = isinstance(data, np.ndarray)
-    found = dots(data, own, *given) if known else data.dots(own, *given)
+    found = products(data, own, *given)[:, :, :, 0] if known else data.dots(own, *given)
     found = found.reshape(found.shape[0], by.shape[0], *found.shape[3:])
     return wrap(found if bias is None else found + of(bias).reshape(-1, *(1,) * axes))
 
 
-def conv1d(x: Tensor, weight: Any, bias: Any = None, *more: Any, **named: Any) -> Tensor:
-    """Windows along the last axis by weights."""
-    return _convolved(1, x, weight, bias, *more, **named)
-
-
-def conv2d(x: Tensor, weight: Any, bias: Any = None, *more: Any, **named: Any) -> Tensor:
-    """Windows along the last two axes by weights."""
-    return _convolved(2, x, weight, bias, *more, **named)
-
-
-def conv3d(x: Tensor, weight: Any, bias: Any = None, *more: Any, **named: Any) -> Tensor:
-    """Windows along the last three axes by weights."""
-    return _convolved(3, x, weight, bias, *more, **named)
+conv1d, conv2d, conv3d = (partial(_convolved, axes) for axes in (1, 2, 3))
 
 
 def _spread(
@@ -331,64 +312,11 @@ def _spread(
     data = data.reshape(data.shape[0], groups, data.shape[1] // groups, *data.shape[2:])
     given = each(stride), each(padding), each(dilation), each(output_padding)
     known = isinstance(data, np.ndarray)
-    found = undots(data, own, *given) if known else data.undots(own, *given)
+    found = spread_products(data, own, *given)[:, :, :, 0] if known else data.undots(own, *given)
     found = found.reshape(found.shape[0], groups * by.shape[1], *found.shape[3:])
     return wrap(found if bias is None else found + of(bias).reshape(-1, *(1,) * axes))
 
 
-def conv_transpose1d(x: Tensor, weight: Any, bias: Any = None, *more: Any, **named: Any) -> Tensor:
-    """Elements along the last axis by weights."""
-    return _spread(1, x, weight, bias, *more, **named)
-
-
-def conv_transpose2d(x: Tensor, weight: Any, bias: Any = None, *more: Any, **named: Any) -> Tensor:
-    """Elements along the last two axes by weights."""
-    return _spread(2, x, weight, bias, *more, **named)
-
-
-def conv_transpose3d(x: Tensor, weight: Any, bias: Any = None, *more: Any, **named: Any) -> Tensor:
-    """Elements along the last three axes by weights."""
-    return _spread(3, x, weight, bias, *more, **named)
-
-
-def undots(x: Any, weights: Any, step: Any, pad: Any, apart: Any, more: Any) -> Any:
-    """Sums over windows of [N, G, O, …] by weights [G, O, C, …] of elements of [N, G, C, …]."""
-    size, lengths = weights.shape[3:], x.shape[3:]
-    reached = [(n - 1) * s + 1 for n, s in zip(lengths, step, strict=True)]
-    room = zip(reached, size, apart, more, strict=True)
-    whole = [n + (k - 1) * d + m for n, k, d, m in room]
-    found = np.zeros((*x.shape[:2], weights.shape[1], *whole))
-    flat = x.reshape(*x.shape[:3], -1)
-    for at in np.ndindex(*size):
-        numbers = zip(at, apart, reached, step, strict=True)
-        there = tuple(slice(k * d, k * d + n, s) for k, d, n, s in numbers)
-        added = np.matmul(weights[(slice(None),) * 3 + at], flat)
-        found[(slice(None),) * 3 + there] += added.reshape(*added.shape[:3], *lengths)
-    inside = tuple(slice(p, n - p) for p, n in zip(pad, whole, strict=True))
-    return found[(slice(None),) * 3 + inside]
-
-
-def dots(x: Any, weights: Any, step: Any, pad: Any, apart: Any) -> Any:
-    """Sums of the windows of [N, G, C, …] by weights [G, O, C, …]: [N, G, O, …]."""
-    size = weights.shape[3:]
-    x = np.pad(x, [(0, 0)] * 3 + [(p, p) for p in pad])
-    room = zip(x.shape[3:], size, step, apart, strict=True)
-    lengths = [(n - (k - 1) * d - 1) // s + 1 for n, k, s, d in room]
-    found: Any = 0.0
-    for at in np.ndindex(*size):
-        numbers = zip(at, lengths, step, apart, strict=True)
-        seen = tuple(slice(k * d, k * d + (n - 1) * s + 1, s) for k, n, s, d in numbers)
-        part = x[(slice(None),) * 3 + seen].reshape(*x.shape[:3], -1)
-        found = found + np.matmul(weights[(slice(None),) * 3 + at], part)
-    return found.reshape(*found.shape[:3], *lengths)
-
-
-def windows(x: Any, kind: str, size: Any, step: Any, pad: Any) -> Any:
-    """Folds of windows along the last axes of an array."""
-    lead = x.ndim - len(size)
-    fill = 0.0 if kind == "sum" else -np.inf
-    padded = np.pad(x, [(0, 0)] * lead + [(p, p) for p in pad], constant_values=fill)
-    view = np.lib.stride_tricks.sliding_window_view(padded, size, tuple(range(lead, x.ndim)))
-    view = view[(slice(None),) * lead + tuple(slice(None, None, s) for s in step)]
-    fold = np.sum if kind == "sum" else np.max
-    return fold(view, axis=tuple(range(x.ndim, x.ndim + len(size))))
+conv_transpose1d, conv_transpose2d, conv_transpose3d = (
+    partial(_spread, axes) for axes in (1, 2, 3)
+)
