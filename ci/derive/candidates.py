@@ -6,12 +6,12 @@ Nobody has tried them: the host tiling says which it takes, and a launch whether
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 from math import prod
 
 from ci.derive.example import find_examples
-from ci.derive.example_facts import Example, ToldTensor
+from ci.derive.example_facts import Example, ToldTensor, is_called
 from ci.model.columns import output_dtypes
 from ci.model.dtypes import BY_NAME
 from ci.model.errors import InputError
@@ -52,9 +52,6 @@ _LISTS = ((1,), (0,), (-2,), (0, 2))
 _MOST_VALUES = 256
 """Most values of an example's tensor whose values are taken over as they are."""
 
-_ALIKE = 8
-"""Letters of a name from which on another order of its words means the same."""
-
 TEST_OUTPUTS = "test's outputs"
 """Source of the cases of tests with the outputs that these name."""
 
@@ -68,9 +65,9 @@ Sourced = tuple[str, WorkloadCase]
 def candidate_cases(operator: Operator) -> Iterator[Sourced]:
     """The cases to try, the likeliest first."""
     examples = find_examples(operator)
-    for exact in (False, True):
+    for again in (False, True):
         for example in examples:
-            case = _from_example(operator, example, exact)
+            case = _from_example(operator, example, exact=again != example.ran)
             if case is not None:
                 yield f"{example.source} shapes", case
     for example in examples:
@@ -223,7 +220,11 @@ def _from_example(
     left = [t for t in example.tensors if not t.is_output]
     told: list[ToldTensor | None] = []
     for number, spec in enumerate(operator.inputs):
-        own = next((t for t in (*left, *example.arrays) if _names(t, spec.name)), None)
+        # What a program hands over to be changed in place is an input, too.
+        own = next((t for t in (*left, *made, *example.arrays) if _names(t, spec.name)), None)
+        if own is None and any(is_called(name, spec.name) for name in example.absent):
+            told.append(None)
+            continue
         if own is None and spec.param_type == "required" and spec.value_depend:
             told.append(ToldTensor(spec.name, (1,), "", (_value_of(spec, example),)))
             continue
@@ -235,19 +236,27 @@ def _from_example(
                 return None
         told.append(own)
         left = [t for t in left if t is not own]
+        made = [t for t in made if t is not own]
     column = _column(operator, told)
     inputs: list[Entry] = []
     for spec, one in zip(operator.inputs, told, strict=True):
         left_out = example.source == "test" and spec.param_type == "optional" and one is not None
         if one is None or (left_out and not one.shape):
-            inputs.append(absent(spec))
+            inputs.append(() if spec.param_type == "dynamic" else absent(spec))
             continue
-        tensor = _with_data(_tensor(spec, one.shape, _dtype(spec, column)), spec, one, exact)
-        inputs.append((tensor,) * _LIST_LENGTH if spec.param_type == "dynamic" else tensor)
+        parts = one.parts or (one,) * (_LIST_LENGTH if spec.param_type == "dynamic" else 1)
+        given = tuple(
+            _with_data(_tensor(spec, part.shape, _dtype(spec, column)), spec, part, exact)
+            for part in parts
+        )
+        inputs.append(given if spec.param_type == "dynamic" else given[0])
     case = WorkloadCase(
         name=example.source, inputs=tuple(inputs), attrs=_attrs(operator, example.values)
     )
-    return case.model_copy(update={"outputs": _outputs(operator, case, made if outputs else left)})
+    rest = made if outputs else left if example.source == "test" else [*left, *made]
+    given_to = {spec.name: one for spec, one in zip(operator.inputs, told, strict=True)}
+    made_by = _outputs(operator, case, rest, given_to, example.absent)
+    return case.model_copy(update={"outputs": made_by})
 
 
 def _column(operator: Operator, told: Sequence[ToldTensor | None]) -> int:
@@ -263,6 +272,8 @@ def _column(operator: Operator, told: Sequence[ToldTensor | None]) -> int:
 def _with_data(tensor: TensorCase, spec: TensorSpec, told: ToldTensor, exact: bool) -> TensorCase:
     """The tensor with the example's values, or drawn from their range where it holds integers."""
     dtype, data = BY_NAME[tensor.dtype], told.data
+    if len({*told.span}) > 1 and not (dtype.is_float or dtype.is_complex):
+        return tensor.model_copy(update={"range": told.span})
     count = 1
     for length in tensor.shape:
         count *= length
@@ -275,25 +286,45 @@ def _with_data(tensor: TensorCase, spec: TensorSpec, told: ToldTensor, exact: bo
     return tensor.model_copy(update={"range": (min(data), max(data))}) if whole else tensor
 
 
-def _outputs(operator: Operator, case: WorkloadCase, left: list[ToldTensor]) -> tuple[Entry, ...]:
+def _outputs(
+    operator: Operator,
+    case: WorkloadCase,
+    left: list[ToldTensor],
+    given_to: Mapping[str, ToldTensor | None],
+    left_out: Sequence[str],
+) -> tuple[Entry, ...]:
     """The example's outputs where it creates them all, with the dtypes that go with the inputs.
 
-    None otherwise: then the tiling is asked for their shapes.
+    An output with the name of an input is that tensor. None otherwise: then the tiling is asked for
+    their shapes.
     """
     outputs: list[Entry] = []
     try:
         dtypes = output_dtypes(operator, case)
     except InputError:
         return ()
-    named = [next((t for t in left if _names(t, s.name)), None) for s in operator.outputs]
+    named = [
+        next((t for t in left if _names(t, spec.name)), None) or given_to.get(spec.name)
+        for spec in operator.outputs
+    ]
+    absent_ones = [
+        own is None and any(is_called(name, spec.name) for name in left_out)
+        for spec, own in zip(operator.outputs, named, strict=True)
+    ]
     # Programs create the outputs last.
     unnamed = [t for t in left if not any(t is one for one in named)]
-    rest = iter(unnamed[-named.count(None) :])
-    for spec, own, dtype in zip(operator.outputs, named, dtypes, strict=True):
+    rest = iter(unnamed[max(0, len(unnamed) - named.count(None) + sum(absent_ones)) :])
+    for spec, own, dtype, is_absent in zip(
+        operator.outputs, named, dtypes, absent_ones, strict=True
+    ):
+        if is_absent:
+            outputs.append(() if spec.param_type == "dynamic" else absent(spec))
+            continue
         told = own or next(rest, None)
-        if told is None or spec.param_type == "dynamic":
+        if told is None or (spec.param_type == "dynamic" and not told.parts):
             return ()
-        outputs.append(TensorCase(shape=told.shape, dtype=dtype))
+        made = tuple(TensorCase(shape=one.shape, dtype=dtype) for one in told.parts or (told,))
+        outputs.append(made if spec.param_type == "dynamic" else made[0])
     return tuple(outputs)
 
 
@@ -308,16 +339,8 @@ def _value_of(spec: TensorSpec, example: Example) -> float:
 
 
 def _names(told: ToldTensor, name: str) -> bool:
-    """Whether a shape variable is that of the tensor: 'inputXShape' for 'x'."""
-    plain = name.lower().replace("_", "")
-    whole = told.name.lower().replace("_", "").removesuffix("shape")
-    bare = whole
-    for role in ("optional", "input", "output", "out"):
-        bare = bare.removeprefix(role).removesuffix(role) or bare
-    if plain in (bare, whole):
-        return True
-    # actual_seq_qlen is called actualQSeqLen, too.
-    return len(plain) > _ALIKE and sorted(plain) == sorted(bare)
+    """Whether a tensor is called so: 'inputXShape', a shape's variable, is 'x'."""
+    return any(is_called(one, name) for one in (told.name, *told.names))
 
 
 def _tensor(spec: TensorSpec, shape: tuple[int, ...], dtype: str) -> TensorCase:

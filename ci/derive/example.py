@@ -1,14 +1,18 @@
-"""Shapes, dtypes and values that example programs and host tests of an operator spell out.
+"""Shapes, dtypes and values of example programs and host tests of an operator.
 
-Operator repositories show how to call an operator in a small program that creates its tensors one
-after the other, and test a tiling on shapes that reach its keys. Both are only read, as text.
+Operator repositories show how to call an operator in a small program, and test a tiling on shapes
+that reach its keys. A program is run (`example_run.py`); where that fails, and for tests, what the
+text spells out counts.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from itertools import islice
+from pathlib import Path
 
+from ci.derive.example_calls import called_example
 from ci.derive.example_facts import Example, ToldTensor, shape_of
 from ci.derive.project import texts_around
 from ci.derive.tiling_tests import read_tests
@@ -45,25 +49,27 @@ _MOST_FILES = 6
 
 def find_examples(operator: Operator) -> list[Example]:
     """What examples and host tests of `operator` say, those with tensors only."""
-    found = [
-        example
-        for text in _texts(operator, "examples", "*.cpp", _MOST_FILES)
-        if (example := read_example(text)).tensors
-    ]
-    if not found:
-        around = (read_example(text) for _, text in texts_around(operator, ".cpp"))
-        found = list(islice((example for example in around if example.tensors), _MOST_FILES))
+    found = list(_examples(operator, _texts(operator, "examples", "*.cpp")))
+    found = found or list(islice(_examples(operator, texts_around(operator, ".cpp")), _MOST_FILES))
     names = [spec.name for spec in operator.inputs], [spec.name for spec in operator.outputs]
-    for text in _texts(operator, "tests", "*tiling*.cpp", _MOST_FILES):
+    for _, text in _texts(operator, "tests", "*tiling*.cpp"):
         found += read_tests(text, *names)
     return found
 
 
-def _texts(operator: Operator, folder: str, pattern: str, most: int) -> list[str]:
+def _examples(operator: Operator, programs: Iterable[tuple[Path, str]]) -> Iterator[Example]:
+    """What each program gives to the operator when it is run, else what its text says."""
+    for path, text in programs:
+        example = called_example(operator, path, text) or read_example(text)
+        if example.tensors:
+            yield example
+
+
+def _texts(operator: Operator, folder: str, pattern: str) -> list[tuple[Path, str]]:
     root = operator.root.resolve()
     return [
-        path.read_text(encoding="utf-8", errors="replace")
-        for path in sorted((root / folder).rglob(pattern))[:most]
+        (path, path.read_text(encoding="utf-8", errors="replace"))
+        for path in sorted((root / folder).rglob(pattern))[:_MOST_FILES]
         if path.resolve().is_relative_to(root)
     ]
 

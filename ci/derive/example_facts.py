@@ -14,6 +14,9 @@ _LONGEST = 1 << 40
 _LONGEST_TEXT = 400
 """Characters of an expression that is read: the file is a stranger's."""
 
+_ALIKE = 8
+"""Letters of a name from which on another order of its words means the same."""
+
 _SUFFIX = re.compile(r"(?<=\d)[uUlL]+\b")
 _OPERATIONS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
@@ -36,7 +39,13 @@ class ToldTensor:
     data: tuple[float, ...] = ()
     """Its values in order, where they are spelled out."""
     is_output: bool = False
-    """A test says so; programs create inputs and outputs alike."""
+    """A test or a declaration says so; programs create inputs and outputs alike."""
+    names: tuple[str, ...] = ()
+    """What else it is called."""
+    span: tuple[float, ...] = ()
+    """Its least and its largest value, where `data` would be too long."""
+    parts: tuple[ToldTensor, ...] = ()
+    """The tensors of a list, of which this is one."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +59,10 @@ class Example:
     source: str = "example"
     arrays: tuple[ToldTensor, ...] = ()
     """Lists of numbers that it hands over as such: inputs by their names, or attributes."""
+    absent: tuple[str, ...] = ()
+    """What it leaves out, by any of its names."""
+    ran: bool = False
+    """Whether it is what a program computed: then values go together."""
 
 
 def length(text: str, values: Mapping[str, str]) -> int | None:
@@ -95,3 +108,16 @@ def shape_of(text: str, values: dict[str, str]) -> tuple[int, ...] | None:
     """The lengths in a brace list of what `length` reads."""
     lengths = [length(part, values) for part in text.split(",") if part.strip()]
     return None if None in lengths else tuple(n for n in lengths if n is not None)
+
+
+def is_called(variable: str, name: str) -> bool:
+    """Whether a variable holds what is called `name`: 'inputXShape' and 'xOptional' hold 'x'."""
+    plain = name.lower().replace("_", "")
+    whole = variable.lower().replace("_", "").removesuffix("shape")
+    bare = whole
+    for role in ("optional", "ref", "input", "output", "out"):
+        bare = bare.removeprefix(role).removesuffix(role) or bare
+    if plain in (bare, whole):
+        return True
+    # actual_seq_qlen is called actualQSeqLen, too.
+    return len(plain) > _ALIKE and sorted(plain) == sorted(bare)

@@ -1,0 +1,155 @@
+"""Programs that call an operator are run, whatever they look like, and harm nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ci.derive.example_run import Call, calls_of
+from tests.ci.system.levels import needs_hidden_files
+
+HEAD = """
+#include "acl/acl.h"
+#include "aclnnop/aclnn_scaled_sum.h"
+#include <numeric>
+#include <vector>
+
+template <typename T>
+aclTensor* filled(std::vector<int64_t> lengths, const std::vector<T>& from, aclDataType dtype) {
+    int64_t count = 1;
+    for (int64_t length : lengths) count *= length;
+    void* at = nullptr;
+    aclrtMalloc(&at, count * sizeof(T), ACL_MEM_MALLOC_HUGE_FIRST);
+    size_t bytes = from.size() * sizeof(T);
+    aclrtMemcpy(at, count * sizeof(T), from.data(), bytes, ACL_MEMCPY_HOST_TO_DEVICE);
+    std::vector<int64_t> strides(lengths.size(), 1);
+    return aclCreateTensor(lengths.data(), lengths.size(), dtype, strides.data(), 0, ACL_FORMAT_ND,
+                           lengths.data(), lengths.size(), at);
+}
+"""
+MAIN = """
+int main() {
+    aclInit(nullptr);
+    aclrtStream stream = nullptr;
+    if (aclrtCreateStream(&stream) != ACL_SUCCESS) return 1;
+    std::vector<int64_t> ends(3);
+    std::iota(ends.begin(), ends.end(), 1);
+    for (auto& end : ends) end *= 8;
+    std::vector<aclTensor*> parts;
+    for (int64_t rows : ends) parts.push_back(filled<float>({rows, 4}, {0.5f, -1.f}, ACL_FLOAT));
+    auto* list = aclCreateTensorList(parts.data(), parts.size());
+    auto* sizes = filled<int64_t>({3}, ends, ACL_INT64);
+    std::vector<int64_t> axes{-1, 0};
+    float alpha = 0.25f;
+    char layout[] = "BSH";
+    uint64_t workspace = 7;
+    aclOpExecutor* next = nullptr;
+    auto ret = aclnnScaledSumGetWorkspaceSize(
+        list, nullptr, sizes, aclCreateIntArray(axes.data(), axes.size()),
+        aclCreateScalar(&alpha, ACL_FLOAT), layout, true, 1.5, (int64_t)axes.size(), &workspace,
+        &next);
+    if (ret != ACL_SUCCESS || workspace != 0 || next == nullptr) return 1;
+    ret = aclnnScaledSum(nullptr, workspace, next, stream);
+    return aclrtSynchronizeStream(stream);
+}
+"""
+
+
+def _calls(folder: Path, text: str) -> list[Call]:
+    return calls_of(folder / "main.cpp", text)
+
+
+def test_a_call_has_what_the_program_computes(tmp_path: Path) -> None:
+    (call,) = _calls(tmp_path, HEAD + MAIN)
+    assert call.name == "aclnnScaledSum"
+    parts, none, sizes, axes, alpha, layout, flag, ratio, count, *own = call.arguments
+    assert [(one.dtype, one.shape) for one in parts.tensors or () if one] == [
+        ("FLOAT", (8, 4)),
+        ("FLOAT", (16, 4)),
+        ("FLOAT", (24, 4)),
+    ]
+    assert none.null
+    assert sizes.tensor is not None and sizes.tensor.values == (8, 16, 24)
+    assert axes.array == (-1, 0)
+    assert alpha.scalar is not None and alpha.scalar.values == (0.25,)
+    assert (layout.text, flag.number, ratio.number, count.number) == ("BSH", True, 1.5, 2)
+    assert len(own) == 2
+    assert call.spelled.startswith("list, nullptr, sizes")
+
+
+def test_many_values_are_told_by_their_range(tmp_path: Path) -> None:
+    text = (
+        HEAD
+        + """
+int main() {
+    std::vector<int32_t> rows(5000, 3);
+    rows[17] = -40;
+    rows[18] = 99;
+    uint64_t size; aclOpExecutor* next;
+    aclnnPickGetWorkspaceSize(filled<int32_t>({5000}, rows, ACL_INT32), &size, &next);
+}
+"""
+    )
+    (call,) = _calls(tmp_path, text)
+    tensor = call.arguments[0].tensor
+    assert tensor is not None and tensor.values == () and tensor.range == (-40, 99)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "aclrtSetOpWaitTimeout(30);",
+        "HcclComm group = nullptr; (void)group;",
+        "int mode = ACL_OF_A_LATER_TOOLKIT; (void)mode;",
+    ],
+    ids=["function", "type", "number"],
+)
+def test_what_only_a_toolkit_knows_is_made_up(line: str, tmp_path: Path) -> None:
+    text = HEAD + MAIN.replace("aclInit(nullptr);", line)
+    assert [call.name for call in _calls(tmp_path, text)] == ["aclnnScaledSum"]
+
+
+def test_headers_of_the_program_itself_are_its_own(tmp_path: Path) -> None:
+    (tmp_path / "rows.h").write_text("constexpr int64_t ROWS = 24;\n")
+    text = HEAD + '#include "rows.h"\n' + MAIN.replace("{rows, 4}", "{ROWS, 4}")
+    (call,) = _calls(tmp_path, text)
+    assert {one.shape for one in call.arguments[0].tensors or () if one} == {(24, 4)}
+
+
+def test_what_was_called_before_a_crash_counts(tmp_path: Path) -> None:
+    text = HEAD + MAIN.replace("ret = aclnnScaledSum(", "__builtin_trap(); ret = aclnnScaledSum(")
+    assert len(_calls(tmp_path, text)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["int main() { return 0; }", HEAD + MAIN.replace("return 1;", "return 1"), HEAD],
+    ids=["no call", "does not compile", "no main"],
+)
+def test_a_program_that_cannot_be_run_calls_nothing(text: str, tmp_path: Path) -> None:
+    assert _calls(tmp_path, text) == []
+
+
+@needs_hidden_files
+def test_a_program_reads_no_file_that_it_does_not_include(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    for place in (tmp_path / "secret", tmp_path / "own" / "beside"):
+        place.write_text("x")
+    files = f'{{"{tmp_path}/secret", "{tmp_path}/own/beside", "/etc/passwd"}}'
+    reads = f"for (auto file : {files}) if (std::ifstream(file).good()) axes.push_back(9);"
+    text = HEAD + MAIN.replace("float alpha", f"{reads} float alpha")
+    (call,) = _calls(tmp_path / "own", text)
+    assert call.arguments[3].array == (-1, 0)
+
+
+@needs_hidden_files
+def test_no_hidden_file_and_no_link_is_compiled_into_a_program(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "secret.h").write_text("constexpr int64_t ROWS = 24;\n")
+    (tmp_path / "own" / ".hidden.h").write_text("constexpr int64_t ROWS = 24;\n")
+    (tmp_path / "own" / "link.h").symlink_to(tmp_path / "secret.h")
+    for name in (".hidden.h", "link.h", "../secret.h", str(tmp_path / "secret.h")):
+        text = HEAD + f'#include "{name}"\n' + MAIN.replace("{rows, 4}", "{ROWS, 4}")
+        shapes = [call.arguments[0].tensors for call in _calls(tmp_path / "own", text)]
+        assert not any(one and one.shape == (24, 4) for many in shapes for one in many or ()), name
