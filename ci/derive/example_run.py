@@ -1,20 +1,25 @@
-"""Runs a program that calls an operator, and writes down what it hands over.
+"""Runs a program that calls an operator or launches a kernel, and writes down what it hands over.
 
 Operator repositories show how an operator is called in a small program: it makes tensors, fills
-them, and calls the operator in two steps, of which the first is given everything. Here the program
-is compiled against a runtime that launches nothing (`standin/runtime.h`), and run in the sandbox.
-So shapes, dtypes, values and attributes are what the program computes, however it is written.
+them, and calls the operator in two steps, of which the first is given everything, or it launches
+the kernel itself. Here the program is compiled without its device code against a runtime that
+launches nothing (`standin/runtime.h`), and run in the sandbox. So shapes, dtypes, values and
+attributes are what the program computes, however it is written.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from types import MappingProxyType
+from typing import Final, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from ci.model.errors import InputError
+from ci.source.cpp_text import split_arguments
+from ci.source.device_half import host_half
 from ci.source.readable_files import shown
 from ci.system.cache import BuildCache, digest
 from ci.system.candidate_compiler import COMPILE_LIMITS, compile_command
@@ -27,9 +32,12 @@ _FLAGS: Final = ("-std=c++17", "-O0", "-w", "-fpermissive")
 _RUN_LIMITS: Final = Limits(seconds=20, memory_bytes=8 << 30, file_bytes=16 << 20)
 _MOST_TRIES: Final = 4
 """Times that a program is compiled: each time with more of what the compiler missed."""
-_MOST_CALLS: Final = 8
+_MOST_ROWS: Final = 64
 
 _CALLED = re.compile(r"\b(aclnn\w+)GetWorkspaceSize\s*\(")
+LAUNCH = re.compile(r"\b(?P<kernel>[A-Za-z_]\w*)\s*(?:<(?P<template>[^<>;{}()]*)>\s*)?<<<")
+"""The launch of a kernel, up to its configuration."""
+_BY_MACRO = re.compile(r"\bACLRT_LAUNCH_KERNEL\s*\(\s*(\w+)\s*\)\s*\(")
 _INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([\w./+-]+)[">]', re.MULTILINE)
 _UNKNOWN = re.compile(
     r"error: .(?P<name>[A-Za-z_]\w*). (?:was not declared|has not been declared)"
@@ -52,6 +60,21 @@ class GivenTensor(BaseModel):
     """Its least and its largest value, where `values` would be too many."""
 
 
+class GivenBuffer(BaseModel):
+    """Memory of the device that a launch is given the address of."""
+
+    model_config = ConfigDict(frozen=True)
+
+    number: int
+    bytes: int
+    """How many there are from the address on."""
+    filled: bool
+    """Whether the program copied anything there before the launch."""
+    values: tuple[int, ...] = ()
+    """Each byte; empty where they are too many, or nothing was filled in."""
+    range: tuple[int, int] | None = None
+
+
 class Argument(BaseModel):
     """One thing that a call is given: the field of its kind is set, none for what is not read."""
 
@@ -65,33 +88,62 @@ class Argument(BaseModel):
     array: tuple[bool | int | float | None, ...] | None = None
     text: str | None = None
     number: bool | int | float | None = None
+    buffer: GivenBuffer | None = None
+    fields: dict[str, bool | int | float | tuple[int | float | None, ...] | None] | None = None
+    """A structure given by value; None for a field that is no number and no list of them."""
 
 
 class Call(BaseModel):
-    """The first of the two calls of an operator."""
+    """The first of the two calls of an operator, or a launch of a kernel."""
 
     model_config = ConfigDict(frozen=True)
 
     name: str
-    """The function's, without GetWorkspaceSize: aclnnMuls."""
-    spelled: str
+    """The function's, without GetWorkspaceSize: aclnnMuls; or the kernel's."""
+    spelled: str = ""
     """The arguments as the program writes them."""
+    template: str = ""
+    """Its template arguments, each with a comma: numbers, and types as the program writes them."""
+    blocks: int | None = None
+    """How many are launched; None for a call of an operator."""
     arguments: tuple[Argument, ...]
+    taken: frozenset[int] = frozenset()
+    """Numbers of the buffers that the program copies back afterwards."""
 
 
-def calls_of(program: Path, text: str) -> list[Call]:
-    """The calls that a program makes, in order; none where it does not compile or run here.
+class _Taken(BaseModel):
+    taken: int
 
-    `text` is the program's. The compiler sees the files of its folder and the system's headers;
-    what else it includes is empty. Raises EnvironmentProblem without a compiler.
+
+_ROW: TypeAdapter[Call | _Taken] = TypeAdapter(Call | _Taken)
+
+
+Structures: TypeAlias = Mapping[str, Sequence[str]]
+"""The fields of structures, by the names of these."""
+
+
+def calls_of(
+    program: Path, text: str, *others: str, structures: Structures = MappingProxyType({})
+) -> list[Call]:
+    """The calls and launches that a program makes, in order; none where it does not compile or run.
+
+    `text` is the program's, `others` are texts that are linked to it, and `structures` what any of
+    these gives to a kernel by value. The compiler sees the files
+    of the program's folder and the system's headers; what else it includes is empty.
+    Raises EnvironmentProblem without a compiler.
     """
-    if not _CALLED.search(text):
+    if not any(
+        word.search(one) for word in (_CALLED, LAUNCH, _BY_MACRO) for one in (text, *others)
+    ):
         return []
     with scratch("example") as top:
         place = Path(top)
-        (place / "program.cpp").write_text(_watched(text), encoding="utf-8")
-        for name in _INCLUDED.findall(text):
-            _lay_empty(place / "absent", name, program.parent)
+        for number, one in enumerate((text, *others)):
+            described = "".join(_described(name, structures[name]) for name in structures)
+            watched = f"{_watched(one)}\n{described if LAUNCH.search(one) else ''}"
+            (place / f"program{number}.cpp").write_text(watched, encoding="utf-8")
+            for name in _INCLUDED.findall(one):
+                _lay_empty(place / "absent", name, program.parent)
         if not _compiled(place, program.parent):
             return []
         # How it ends does not matter: each call is written when it is made.
@@ -100,12 +152,33 @@ def calls_of(program: Path, text: str) -> list[Call]:
 
 
 def _watched(text: str) -> str:
-    """The program with its calls written down instead."""
+    """The host's half of a program, with its calls and launches written down instead."""
     names = {*_CALLED.findall(text)}
     watched = _CALLED.sub(r"ASCENDOPT_CALLED(\1, ", text)
     for name in names:
         watched = re.sub(rf"\b{name}\s*\(", "ascendopt::executed(", watched)
-    return watched
+    watched = _BY_MACRO.sub(r'ascendopt::launched_in("\1", ', watched)
+    while launch := LAUNCH.search(watched):
+        end = watched.find(">>>", launch.end())
+        given = re.compile(r"\s*\(\s*(\)?)").match(watched, end + 3) if end >= 0 else None
+        if given is None:
+            break
+        blocks = split_arguments(watched[launch.end() : end])[0]
+        ended = ")" if given[1] else ", "
+        template = "std::string()" + "".join(
+            f' + ascendopt::part<{one}>("{one}")'
+            for one in map(str.strip, split_arguments(launch["template"] or ""))
+            if one and '"' not in one
+        )
+        new = f'ascendopt::launched("{launch["kernel"]}", {template}, ({blocks}){ended}'
+        watched = watched[: launch.start()] + new + watched[given.end() :]
+    return host_half(watched)
+
+
+def _described(name: str, fields: Sequence[str]) -> str:
+    """A function that writes the fields of a structure down; found by the structure's type."""
+    each = "".join(f' ascendopt::field(row, "{one}", value.{one});' for one in fields)
+    return f"inline void ascendopt_fields(ascendopt::Row& row, const {name}& value) {{{each} }}\n"
 
 
 def _lay_empty(folder: Path, name: str, own: Path) -> None:
@@ -137,7 +210,8 @@ def _compiled(place: Path, own: Path) -> bool:
                     *(*_FLAGS, "-fmax-errors=40"),
                     *("-include", str(runtime / "runtime.h"), "-include", str(known)),
                     *("-iquote", str(own), "-idirafter", str(place / "absent")),
-                    *("program.cpp", "-o", "program"),
+                    *sorted(one.name for one in place.glob("program*.cpp")),
+                    *("-o", "program"),
                 ]
             ),
             cwd=place,
@@ -155,7 +229,7 @@ def _compiled(place: Path, own: Path) -> bool:
         if not new:
             return False
         made |= new.keys()
-        text = (place / "program.cpp").read_text(encoding="utf-8")
+        text = "\n".join(one.read_text(encoding="utf-8") for one in place.glob("program*.cpp"))
         with known.open("a", encoding="utf-8") as file:
             file.writelines(_made_up(name, is_type, text) for name, is_type in new.items())
     return False
@@ -184,10 +258,15 @@ def _made_up(name: str, is_type: bool, text: str) -> str:
 def _read(file: Path) -> list[Call]:
     """What the program wrote, as far as it is whole: the program may have been ended."""
     calls: list[Call] = []
+    taken: set[int] = set()
     try:
         with file.open("rb") as lines:
-            for line, _ in zip(lines, range(_MOST_CALLS), strict=False):
-                calls.append(Call.model_validate_json(line))
+            for line, _ in zip(lines, range(_MOST_ROWS), strict=False):
+                row = _ROW.validate_json(line)
+                if isinstance(row, Call):
+                    calls.append(row)
+                else:
+                    taken.add(row.taken)
     except (OSError, ValidationError):
         pass
-    return calls
+    return [call.model_copy(update={"taken": frozenset(taken)}) for call in calls]

@@ -106,14 +106,17 @@ def derived_for(
     return file
 
 
-def write_frame(kernel: Path, entry: str, folder: Path) -> Path:
-    """Write the frame of a workload for a kernel that a program launches; answers where.
+def write_frame(kernel: Path, entry: str, folder: Path) -> tuple[Path, bool]:
+    """Write the frame of a workload for a kernel that a program launches.
 
+    A program of the repository that launches it is run in the sandbox, and fills the frame as far
+    as it runs here. Answers where, and whether anything is left to write.
     Raises InputError when the source has no such kernel, or a workload is there already.
     """
+    from ci.derive.launched_program import given_to_kernel
     from ci.source.launched.frame import write_frame
 
-    return write_frame(kernel, entry, folder)
+    return write_frame(kernel, entry, folder, given_to_kernel)
 
 
 def coverage(folders: Sequence[Path]) -> list[Coverage]:

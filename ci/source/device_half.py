@@ -1,4 +1,4 @@
-"""What of a source is for the device: its launches, and the host functions with them, left out."""
+"""What of a source is for the device, and what is for the host that launches it."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ _SIDE = re.compile(
 )
 """No subscript, and no capture of a lambda."""
 _FOR_DEVICE = re.compile(r"__aicore__|__global__|\[\s*(?:host\s*,\s*)?aicore\b|\bconstexpr\b")
+_ON_DEVICE = re.compile(r"__aicore__|__global__|__sim[dt]_vf__|\[\s*(?:host\s*,\s*)?aicore\b")
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[^\n]*", re.MULTILINE)
 _AROUND = ("linkage_specification", "template_declaration")
 """What a single definition may be wrapped in."""
@@ -55,6 +56,18 @@ def device_half(text: str) -> str:
         left = [one for one in left if one not in called]
     for one in left:
         text = _blank(text, one.span)
+    return text
+
+
+def host_half(text: str) -> str:
+    """A source without the functions and classes that are marked for the device, blanked to equal
+    length."""
+    if not _ON_DEVICE.search(text):
+        return text
+    code = without_comments(text)
+    for one in _definitions(parse(text)):
+        if _ON_DEVICE.search(code[one.marked]):
+            text = _blank(text, one.span)
     return text
 
 

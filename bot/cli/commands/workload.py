@@ -101,14 +101,16 @@ def derive(ctx: click.Context, /, operators: tuple[Path, ...], as_json: bool, **
 def frame(kernel: Path, entry: str, out: Path, as_json: bool) -> None:
     """Write the frame of a workload for a kernel that a program launches itself.
 
-    KERNEL is its source. The frame holds the parameters of the kernel's entry; you add what its
-    program gives for them, and how many blocks it launches.
+    KERNEL is its source. The frame holds the parameters of the kernel's entry. A program of the
+    repository that launches it is run without a device, and fills them in; where none runs here,
+    you do.
     """
-    file = session.write_frame(kernel, entry, out)
+    file, is_open = session.write_frame(kernel, entry, out)
     if as_json:
-        say(json.dumps({"workload": str(file)}))
+        say(json.dumps({"workload": str(file), "complete": not is_open}))
         return
-    say(f"Wrote {file}; write what is marked TODO in it, then: ascendopt evaluate {out}")
+    left = "; write what is marked TODO in it, then" if is_open else ". Now"
+    say(f"Wrote {file}{left}: ascendopt evaluate {out}")
 
 
 @workload.command()

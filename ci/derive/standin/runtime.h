@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 using aclError = int;
@@ -95,20 +96,30 @@ namespace ascendopt {
 
 constexpr size_t MOST_VALUES = 4096;
 
-// Allocated memory: how much lies from each address on.
-inline std::map<const char*, size_t>& memory() {
-    static std::map<const char*, size_t> known;
+struct Buffer {
+    size_t bytes;
+    int number;
+    bool filled;
+};
+
+// What was allocated, by address.
+inline std::map<const char*, Buffer>& memory() {
+    static std::map<const char*, Buffer> known;
     return known;
 }
 
-inline size_t room(const void* data) {
+// The buffer that an address lies in, and how much of it is behind the address; none: 0.
+inline std::pair<Buffer*, size_t> held_at(const void* data) {
     auto* at = static_cast<const char*>(data);
     auto after = memory().upper_bound(at);
-    if (after == memory().begin()) return 0;
+    if (after == memory().begin()) return {nullptr, 0};
     --after;
     size_t offset = at - after->first;
-    return offset < after->second ? after->second - offset : 0;
+    if (offset >= after->second.bytes) return {nullptr, 0};
+    return {&after->second, after->second.bytes - offset};
 }
+
+inline size_t room(const void* data) { return held_at(data).second; }
 
 struct Row {
     std::string text;
@@ -244,6 +255,27 @@ inline void put(Row& row, const aclScalar* one) {
     row.text += '}';
 }
 
+template <typename Value> void field(Row& row, const char* name, const Value& value) {
+    row.key(name);
+    if constexpr (std::is_array_v<Value>) {
+        using Element = std::remove_all_extents_t<Value>;
+        if constexpr (std::is_arithmetic_v<Element>) {
+            auto* first = reinterpret_cast<const Element*>(&value);
+            row.list(std::vector<Written<Element>>(first, first + sizeof(Value) / sizeof(Element)));
+        } else {
+            row.null();
+        }
+    } else if constexpr (std::is_arithmetic_v<Value>) {
+        row.number(value);
+    } else if constexpr (std::is_enum_v<Value>) {
+        row.number(int64_t(value));
+    } else {
+        row.null();
+    }
+}
+
+inline void ascendopt_fields(Row&, ...) {}
+
 template <typename Value> void argument(Row& row, Value value) {
     using Plain = std::remove_cv_t<std::remove_pointer_t<Value>>;
     row.separate();
@@ -270,15 +302,31 @@ template <typename Value> void argument(Row& row, Value value) {
                              std::is_same_v<Plain, aclFloatArray> ||
                              std::is_same_v<Plain, aclBoolArray>) {
             row.key("array"), row.list(at->held);
+        } else if (auto [buffer, bytes] = held_at(at); buffer) {
+            row.key("buffer"), row.separate(), row.text += '{';
+            row.key("number"), row.number(buffer->number);
+            row.key("bytes"), row.number(bytes);
+            row.key("filled"), row.number(buffer->filled);
+            if (buffer->filled) numbers<uint8_t>(row, at, bytes);
+            row.text += '}';
         } else if constexpr (std::is_same_v<Plain, char>) {
             row.key("text"), row.word(at);
         }
+    } else if constexpr (std::is_class_v<Value>) {
+        row.key("fields"), row.separate(), row.text += '{';
+        // A program's own structure is described behind its text, where its name is known.
+        ascendopt_fields(row, value);
+        row.text += '}';
     } else if constexpr (std::is_enum_v<Value>) {
         row.key("number"), row.number(int64_t(value));
     } else if constexpr (std::is_arithmetic_v<Value>) {
         row.key("number"), row.number(value);
     }
     row.text += '}';
+}
+
+inline void write(const Row& row) {
+    std::ofstream("calls.jsonl", std::ios::app) << row.text << '\n';
 }
 
 inline void size_found(uint64_t* size) { *size = 0; }
@@ -300,7 +348,7 @@ aclnnStatus called(const char* name, const char* spelled, Arguments... arguments
     row.key("arguments"), row.text += '[';
     (argument(row, arguments), ...);
     row.text += "]}";
-    std::ofstream("calls.jsonl", std::ios::app) << row.text << '\n';
+    write(row);
     (size_found(arguments), ...);
     (executor_found(arguments), ...);
     return ACL_SUCCESS;
@@ -308,6 +356,35 @@ aclnnStatus called(const char* name, const char* spelled, Arguments... arguments
 
 // The second of them: nothing is computed.
 inline aclnnStatus executed(...) { return ACL_SUCCESS; }
+
+// A template argument of a launch: the number that it is, or the type as it is spelled.
+template <auto number> std::string part(const char*) {
+    return std::to_string(int64_t(number)) + ",";
+}
+template <typename Type> std::string part(const char* spelled) {
+    return std::string(spelled) + ",";
+}
+
+// A launch of a kernel.
+template <typename Blocks, typename... Arguments>
+void launched(const char* name, const std::string& parameters, Blocks blocks,
+              Arguments... arguments) {
+    Row row;
+    row.text += '{';
+    row.key("name"), row.word(name);
+    row.key("template"), row.word(parameters);
+    row.key("blocks"), row.number(int64_t(blocks));
+    row.key("arguments"), row.text += '[';
+    (argument(row, arguments), ...);
+    row.text += "]}";
+    write(row);
+}
+
+template <typename Blocks, typename Stream, typename... Arguments>
+aclError launched_in(const char* name, Blocks blocks, Stream, Arguments... arguments) {
+    launched(name, "", blocks, arguments...);
+    return ACL_SUCCESS;
+}
 
 }  // namespace ascendopt
 
@@ -326,26 +403,35 @@ inline aclError aclrtSynchronizeStream(aclrtStream) { return ACL_SUCCESS; }
 inline aclError aclrtSynchronizeDevice() { return ACL_SUCCESS; }
 inline aclError aclrtMalloc(void** at, size_t bytes, aclrtMemMallocPolicy = {}) {
     *at = std::calloc(bytes + 32, 1);
-    if (*at) ascendopt::memory()[static_cast<char*>(*at)] = bytes;
+    int number = int(ascendopt::memory().size());
+    if (*at) ascendopt::memory()[static_cast<char*>(*at)] = {bytes, number, false};
     return *at ? ACL_SUCCESS : 1;
 }
 inline aclError aclrtMallocHost(void** at, size_t bytes) { return aclrtMalloc(at, bytes); }
-inline aclError aclrtFree(void* at) {
-    if (ascendopt::memory().erase(static_cast<char*>(at))) std::free(at);
-    return ACL_SUCCESS;
-}
-inline aclError aclrtFreeHost(void* at) { return aclrtFree(at); }
+// Nothing is given back: what is read of a buffer later has to be known as its own.
+inline aclError aclrtFree(void*) { return ACL_SUCCESS; }
+inline aclError aclrtFreeHost(void*) { return ACL_SUCCESS; }
 inline aclError aclrtMemset(void* at, size_t, int32_t value, size_t bytes) {
     std::memset(at, value, std::min(bytes, ascendopt::room(at)));
     return ACL_SUCCESS;
 }
 inline aclError aclrtMemcpy(void* to, size_t most, const void* from, size_t bytes,
-                            aclrtMemcpyKind = {}) {
+                            aclrtMemcpyKind kind = {}) {
     bytes = std::min(bytes, most);
+    auto [target, there] = ascendopt::held_at(to);
+    auto [source, known] = ascendopt::held_at(from);
     // Programs copy more than there is; only what was allocated here has a known end.
-    if (size_t known = ascendopt::room(to)) bytes = std::min(bytes, known);
-    if (size_t known = ascendopt::room(from)) bytes = std::min(bytes, known);
+    if (target) bytes = std::min(bytes, there);
+    if (source) bytes = std::min(bytes, known);
     if (to && from) std::memcpy(to, from, bytes);
+    if (target && kind == ACL_MEMCPY_HOST_TO_DEVICE) target->filled = true;
+    if (source && kind == ACL_MEMCPY_DEVICE_TO_HOST) {
+        ascendopt::Row row;
+        row.text += '{';
+        row.key("taken"), row.number(source->number);
+        row.text += '}';
+        ascendopt::write(row);
+    }
     return ACL_SUCCESS;
 }
 inline aclError aclrtMemcpyAsync(void* to, size_t most, const void* from, size_t bytes,
@@ -455,3 +541,15 @@ struct bfloat16 {
     }
 };
 }  // namespace op
+
+// Words of the device's compiler, as far as they stand in what a host compiles.
+#define __global__
+#define __aicore__
+#define __gm__
+#define __vector__
+#define __cube__
+#define __mix__(...)
+using GM_ADDR = uint8_t*;
+using half = op::fp16_t;
+using bfloat16_t = op::bfloat16;
+namespace AscendC {}

@@ -1,12 +1,16 @@
-"""The frame of a workload for a kernel that a program launches: what its entry's text says."""
+"""The frame of a workload for a kernel that a program launches.
+
+It holds what its entry's text says, and what the program gives where it was run.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol, TypeAlias
 
 from ci.model import layout
 from ci.model.errors import InputError
@@ -23,56 +27,160 @@ _MOST_CHARACTERS: Final = 160
 _MOST_BYTES: Final = 1 << 20
 
 
-def frame(kernel: Path, name: str, folder: Path) -> str:
+Written: TypeAlias = bool | int | float | tuple[int | float | None, ...] | None
+"""A number, a list of them, or what is neither."""
+
+
+@dataclass(frozen=True)
+class GivenTensor:
+    """A row of numbers that a program has in a buffer."""
+
+    dtype: str
+    """'' where nothing tells it."""
+    count: int
+    bytes: int
+    values: tuple[int, ...] = ()
+
+
+@dataclass
+class GivenToKernel:
+    """What a program gave to a kernel when it was run, by the names of the entry's parameters."""
+
+    program: str
+    blocks: int
+    template: tuple[str, ...] = ()
+    """Template arguments: numbers, and types as it writes them."""
+    inputs: dict[str, GivenTensor] = field(default_factory=dict)
+    outputs: dict[str, GivenTensor] = field(default_factory=dict)
+    in_place: list[str] = field(default_factory=list)
+    """Inputs that the program reads back."""
+    workspace: dict[str, int] = field(default_factory=dict)
+    """Bytes."""
+    values: dict[str, bool | int | float] = field(default_factory=dict)
+    structs: dict[str, Mapping[str, Written]] = field(default_factory=dict)
+    """The fields of structures that are given by value."""
+
+
+class GivenBy(Protocol):
+    """Runs the programs of a repository that launch a kernel."""
+
+    def __call__(
+        self, top: Path, kernel: Path, text: str, entry: KernelEntry, /
+    ) -> GivenToKernel | None:
+        """What one gives to the kernel of a source; None where none launches it."""
+
+
+def nothing_known(_top: Path, _kernel: Path, _text: str, _entry: KernelEntry, /) -> None:
+    """Where no program is run."""
+
+
+def frame(kernel: Path, name: str, folder: Path, given_by: GivenBy = nothing_known) -> str:
     """The text of a `workload.yaml` in `folder` for the kernel `name` of a source, or its only one.
 
     Places where the kernel is launched are shown, as far as the repository's texts name it there.
-    Raises InputError when there is no such kernel.
+    Raises InputError when there is no such kernel, and what `given_by` raises.
     """
     kernel = kernel.resolve()
     if not kernel.is_file():
         raise InputError(f"There is no file {kernel}.")
     top = repository_of(kernel.parent)
-    entry = entry_in(kernel, text_of(kernel, top), name)
+    text = text_of(kernel, top)
+    entry = entry_in(kernel, text, name)
     launches = list(_launches(top or kernel.parent, entry.name))[:_MOST_SHOWN]
-    return "\n".join(_lines(kernel, entry, folder, launches)) + "\n"
+    given = given_by(top or kernel.parent, kernel, text, entry)
+    return "\n".join(_lines(kernel, entry, folder, launches, given)) + "\n"
 
 
-def write_frame(kernel: Path, name: str, folder: Path) -> Path:
-    """Write the frame; answers where. Raises InputError, also where a workload is there already."""
+def write_frame(
+    kernel: Path, name: str, folder: Path, given_by: GivenBy = nothing_known
+) -> tuple[Path, bool]:
+    """Write the frame; answers where, and whether anything is left to write in it.
+
+    Raises InputError, also where a workload is there already.
+    """
     file = folder / FILE
     if file.exists():
         raise InputError(f"{file} exists already; give another folder.")
-    text = frame(kernel, name, folder)
+    text = frame(kernel, name, folder, given_by)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     except OSError as problem:
         raise InputError(f"{file} cannot be written: {problem.strerror}.") from None
-    return file
+    return file, OPEN in text.partition("\ngolden:")[2]
 
 
-def _lines(kernel: Path, entry: KernelEntry, folder: Path, launches: list[str]) -> Iterator[str]:
-    pointers = [one for one in entry.parameters if one.pointer]
-    numbers = [one for one in entry.parameters if not one.pointer]
-    yield f"# Write what is marked {OPEN}. Numbers are expressions over the inputs, such as"
+def _lines(
+    kernel: Path,
+    entry: KernelEntry,
+    folder: Path,
+    launches: list[str],
+    given: GivenToKernel | None,
+) -> Iterator[str]:
+    known = given or GivenToKernel("", 0)
+    numbers = [p for p in entry.parameters if not p.pointer and p.name not in known.structs]
+    if given is None:
+        yield f"# Write what is marked {OPEN}. Numbers are expressions over the inputs, such as"
+    else:
+        yield f"# {given.program} was run, and gave these numbers. Those that follow from an input"
+        yield "# are better written so, that other lengths can be tried: expressions such as"
     yield "# x.shape[0], x.size // 4096, min(rows, cores) or ceil_div(rows, blocks)."
     yield from (f"# {one}" for one in launches)
     yield "golden: ''                # golden.py:function, of numpy, if you have one"
     yield "launch:"
     yield f"  kernel: {os.path.relpath(kernel, folder.resolve())}"
     yield f"  entry: {entry.name}"
-    yield f"  blocks: {OPEN}"
-    yield "  outputs: {}             # name: an input that it is like, or {shape: ..., dtype: ...}"
-    yield "  structs: {}             # name: {type: NAME, fields: {...}}"
-    yield "  workspace: {}           # name: bytes"
+    if known.template:
+        yield f"  template: [{', '.join(known.template)}]"
+    yield f"  blocks: {known.blocks or OPEN}"
+    if known.outputs:
+        yield "  outputs:"
+        yield from (f"    {name}: {_spelled(one)}" for name, one in known.outputs.items())
+    else:
+        yield "  outputs: {}             # name: an input that it is like, or {shape, dtype}"
+    if known.structs:
+        yield "  structs:"
+        for name, fields in known.structs.items():
+            yield f"    {name}:"
+            yield "      fields:"
+            yield from (f"        {one}: {_number(value)}" for one, value in fields.items())
+    else:
+        yield "  structs: {}             # name: {type: NAME, fields: {...}}"
+    if known.workspace:
+        yield "  workspace:"
+        yield from (f"    {name}: {size}" for name, size in known.workspace.items())
+    else:
+        yield "  workspace: {}           # name: bytes"
     yield "  values:" + ("" if numbers else " {}")
     for one in numbers:
-        yield f"    {one.name}: {OPEN}".ljust(26) + f"# {one.type}"
+        value = _number(known.values[one.name]) if one.name in known.values else OPEN
+        yield f"    {one.name}: {value}".ljust(26) + f"# {one.type}"
+    if known.in_place:
+        yield f"in_place: [{', '.join(known.in_place)}]"
     yield "cases:"
-    yield "  - inputs:               # the pointers that the kernel reads; the others go above"
-    for one in pointers:
-        yield f"      {one.name}: {{shape: [{OPEN}], dtype: {OPEN}}}"
+    if known.inputs or not (known.outputs or known.workspace):
+        yield "  - inputs:               # the pointers that the kernel reads; the others go above"
+    else:
+        yield "  - name: launched"
+    for one in (one for one in entry.parameters if one.pointer):
+        if one.name not in known.outputs.keys() | known.workspace.keys():
+            tensor = known.inputs.get(one.name)
+            yield f"      {one.name}: {_spelled(tensor)}"
+
+
+def _spelled(tensor: GivenTensor | None) -> str:
+    if tensor is None:
+        return f"{{shape: [{OPEN}], dtype: {OPEN}}}"
+    if not tensor.dtype:
+        return f"{{shape: [{OPEN}], dtype: {OPEN}}}  # {tensor.bytes} bytes"
+    values = f", values: [{', '.join(map(str, tensor.values))}]" if tensor.values else ""
+    return f"{{shape: [{tensor.count}], dtype: {tensor.dtype}{values}}}"
+
+
+def _number(value: Written) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_number, value))}]"
+    return OPEN if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _launches(top: Path, name: str) -> Iterator[str]:

@@ -1,0 +1,196 @@
+"""Programs that launch a kernel are run, and fill the frame of its workload."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bot.cli.main import run
+from ci.backend.sim import SimulatorBackend
+from ci.derive.launched_program import given_to_kernel
+from ci.judge.evaluate import Evaluator
+from ci.model.trial import Candidate, Outcome
+from ci.source.discovery import load_operator
+from ci.source.launched.frame import write_frame
+from ci.source.workload_file import load_workload
+
+KERNEL = """
+#include "kernel_operator.h"
+#include "acl/acl.h"
+using namespace AscendC;
+struct Plan { uint32_t each; int32_t steps[2]; float by; };
+
+template <typename T> class Scale {
+public:
+    __aicore__ inline void Run(GM_ADDR from, GM_ADDR to, uint32_t each, float by)
+    {
+        xs_.SetGlobalBuffer((__gm__ T*)from + each * GetBlockIdx(), each);
+        ys_.SetGlobalBuffer((__gm__ T*)to + each * GetBlockIdx(), each);
+        pipe_.InitBuffer(in_, 1, each * sizeof(T));
+        pipe_.InitBuffer(out_, 1, each * sizeof(T));
+        LocalTensor<T> in = in_.AllocTensor<T>();
+        DataCopy(in, xs_, each);
+        in_.EnQue(in);
+        in = in_.DeQue<T>();
+        LocalTensor<T> out = out_.AllocTensor<T>();
+        Muls(out, in, static_cast<T>(by), each);
+        out_.EnQue(out);
+        in_.FreeTensor(in);
+        out = out_.DeQue<T>();
+        DataCopy(ys_, out, each);
+        out_.FreeTensor(out);
+    }
+
+private:
+    TPipe pipe_;
+    TQue<TPosition::VECIN, 1> in_;
+    TQue<TPosition::VECOUT, 1> out_;
+    GlobalTensor<T> xs_, ys_;
+};
+
+template <uint32_t rows> __global__ __aicore__ void scaled(
+    GM_ADDR x, __gm__ int32_t* rowsAt, GM_ADDR room, GM_ADDR y, Plan plan, uint32_t count)
+{
+    Scale<float> op;
+    op.Run(x, y, plan.each * (count == 2 * rows), plan.by);
+}
+"""
+MAIN = """
+#include "acl/acl.h"
+#include <vector>
+uint8_t* Filled(size_t bytes, const void* from)
+{
+    uint8_t* at = nullptr;
+    aclrtMalloc((void**)&at, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
+    if (from != nullptr) aclrtMemcpy(at, bytes, from, bytes, ACL_MEMCPY_HOST_TO_DEVICE);
+    return at;
+}
+int main()
+{
+    constexpr uint32_t rows = 4;
+    aclrtStream stream = nullptr;
+    aclrtCreateStream(&stream);
+    std::vector<float> data(rows * 256, 0.5f);
+    std::vector<int32_t> starts;
+    for (int row = 0; row < 4; ++row) starts.push_back(256 * row);
+    uint8_t* x = Filled(data.size() * 4, data.data());
+    uint8_t* at = Filled(16, starts.data());
+    uint8_t* y = Filled(data.size() * 4, nullptr);
+    Plan plan{256, {1, -2}, 1.5f};
+    LAUNCH
+    aclrtSynchronizeStream(stream);
+    aclrtMemcpy(data.data(), data.size() * 4, y, data.size() * 4, ACL_MEMCPY_DEVICE_TO_HOST);
+    return 0;
+}
+"""
+LAUNCH = "scaled<rows><<<rows, nullptr, stream>>>(x, (int32_t*)at, nullptr, y, plan, 2 * rows);"
+
+
+def _repository(top: Path, sources: dict[str, str]) -> Path:
+    (top / ".git").mkdir()
+    for name, text in sources.items():
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_text(text)
+    return top / "perf" / "scale"
+
+
+def test_a_program_fills_the_whole_frame_and_it_can_be_evaluated(tmp_path: Path) -> None:
+    text = KERNEL + MAIN.replace("LAUNCH", LAUNCH)
+    folder = _repository(tmp_path, {"csrc/scale.asc": text})
+    file, is_open = write_frame(tmp_path / "csrc" / "scale.asc", "", folder, given_to_kernel)
+    assert not is_open
+    said = yaml.safe_load(file.read_text())
+    assert said["launch"] | {"kernel": ""} == {
+        "kernel": "",
+        "entry": "scaled",
+        "template": [4],
+        "blocks": 4,
+        "outputs": {"y": {"shape": [1024], "dtype": "float32"}},
+        "structs": {"plan": {"fields": {"each": 256, "steps": [1, -2], "by": 1.5}}},
+        "workspace": {"room": 0},
+        "values": {"count": 8},
+    }
+    assert said["cases"] == [
+        {
+            "inputs": {
+                "x": {"shape": [1024], "dtype": "float32"},
+                "rowsAt": {"shape": [4], "dtype": "int32", "values": [0, 256, 512, 768]},
+            }
+        }
+    ]
+    operator = load_operator(folder)
+    trial = Evaluator(operator, load_workload(operator), SimulatorBackend("910B4")).evaluate(
+        Candidate(), 0
+    )
+    assert trial.outcome is Outcome.OK, trial.refusal
+
+
+PLAIN = """
+extern "C" __global__ __aicore__ void plain(GM_ADDR x, GM_ADDR y) {
+    Scale<half> op;
+    op.Run(x, y, 256, 2.0f);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        {
+            "kernel.cpp": KERNEL
+            + PLAIN
+            + "void plain_do(uint32_t blocks, void* stream, uint8_t* a,"
+            " uint8_t* b) { plain<<<blocks, nullptr, stream>>>(a, b); }",
+            "app/main.cpp": "extern void plain_do(uint32_t, void*, uint8_t*, uint8_t*);"
+            + MAIN.replace("Plan plan{256, {1, -2}, 1.5f};", "").replace(
+                "LAUNCH", "plain_do(4, stream, x, y);"
+            ),
+        },
+        {
+            "kernel.cpp": KERNEL + PLAIN,
+            "app/main.cpp": '#include "aclrtlaunch_plain.h"'
+            + MAIN.replace("Plan plan{256, {1, -2}, 1.5f};", "").replace(
+                "LAUNCH", "ACLRT_LAUNCH_KERNEL(plain)(4, stream, x, y);"
+            ),
+        },
+    ],
+    ids=["by a function", "by a macro"],
+)
+def test_a_program_may_launch_from_another_file(sources: dict[str, str], tmp_path: Path) -> None:
+    folder = _repository(tmp_path, sources)
+    asked = ["workload", "frame", str(tmp_path / "kernel.cpp"), "--entry", "plain"]
+    assert run([*asked, "--out", str(folder)]) == 0
+    said = yaml.safe_load((folder / "workload.yaml").read_text())
+    assert said["launch"]["blocks"] == 4
+    assert said["launch"]["outputs"] == {"y": {"shape": [2048], "dtype": "float16"}}
+    assert said["cases"] == [{"inputs": {"x": {"shape": [2048], "dtype": "float16"}}}]
+    assert "app/main.cpp was run" in (folder / "workload.yaml").read_text()
+
+
+def test_what_is_read_back_and_filled_before_is_changed_in_place(tmp_path: Path) -> None:
+    launch = "plain<<<4, nullptr, stream>>>(y, x); y = x;"
+    text = KERNEL + PLAIN + MAIN.replace("LAUNCH", launch)
+    folder = _repository(tmp_path, {"kernel.asc": text})
+    file, _ = write_frame(tmp_path / "kernel.asc", "plain", folder, given_to_kernel)
+    said = yaml.safe_load(file.read_text())
+    assert said["in_place"] == ["y"]
+    assert said["launch"]["workspace"] == {"x": 4096}
+
+
+@pytest.mark.parametrize(
+    "launch",
+    ["", "nobody(plain);", "plain<<<4, nullptr, stream>>>(x, y, 1); return 1"],
+    ids=["none", "unknown", "no C++"],
+)
+def test_where_no_program_runs_a_person_fills_the_frame(
+    launch: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = KERNEL + PLAIN + MAIN.replace("LAUNCH", launch)
+    folder = _repository(tmp_path, {"kernel.asc": text})
+    asked = ["workload", "frame", str(tmp_path / "kernel.asc"), "--entry", "plain", "--json"]
+    assert run([*asked, "--out", str(folder)]) == 0
+    assert json.loads(capsys.readouterr().out)["complete"] is False
+    assert "blocks: TODO" in (folder / "workload.yaml").read_text()
