@@ -46,6 +46,10 @@ def test_of_many_objects_only_those_that_are_files_are_read(tmp_path: Path) -> N
     folder = git.run("rev-parse", f"HEAD:{OPERATOR_PATH}").strip()
     found = git.blobs(["0" * 40, folder, blob])
     assert found == {blob: SOURCES[TILING].encode()}
+    size = len(SOURCES[TILING])
+    assert git.sizes(["0" * 40, folder, blob]) == {blob: size}
+    assert git.blobs([folder, blob], largest=size) == found
+    assert git.blobs([blob], largest=size - 1) == git.blobs([]) == git.sizes([]) == {}
 
 
 def test_hooks_of_a_repository_do_not_run(tmp_path: Path) -> None:
