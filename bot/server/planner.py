@@ -278,6 +278,9 @@ def _command(work: Work, asked: _Asked, command: Command | Mistake) -> Plan:
     if request.state != "open":
         return answer(said("not_open", request.state), "not open")
     if command.action == "allow":
+        if command.commit != request.head:
+            # Pushed after the person looked, be it while the comment waited to be read.
+            return answer(said("fork_refused", request.head), "allowed without the commit's name")
         words = said("head_allowed", request.head)
         mark = allowance_mark(request.head)
         fact = (allowance_fact(work, request), asked.comment.author)
