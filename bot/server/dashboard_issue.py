@@ -32,7 +32,8 @@ TITLE: Final = "Dashboard of ascendopt"
 SHOWN: Final = 30
 """Rows of a part: an issue holds 65,536 characters."""
 _TICKED: Final = re.compile(
-    r"^\s*[-*] \[[xX]\] <!-- ascendopt-do: (first|retry|rebase|never|again) ([\w./=-]{1,600}) -->",
+    r"^[ \t]*[-*] \[[xX]\] <!-- ascendopt-do:"
+    r" (first|retry|rebase|never|again) ([\w./=-]{1,600}) -->",
     re.MULTILINE | re.ASCII,
 )
 
