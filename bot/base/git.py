@@ -28,6 +28,9 @@ _SETTINGS: Final = (
     f"core.hooksPath={os.devnull}",
     "core.quotePath=false",
     "core.autocrlf=false",
+    # A graph of commits is among the objects, also borrowed ones, and is believed unchecked: it can
+    # name other parents and another tree.
+    "core.commitGraph=false",
     "credential.helper=",
     "init.templateDir=",
     "protocol.ext.allow=never",
