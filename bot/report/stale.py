@@ -14,8 +14,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Final, NamedTuple, TypeAlias
 
-from unidiff.patch import Line, PatchedFile, PatchSet
+from unidiff.patch import Line, PatchedFile
 
+from ci.model.errors import InputError
+from ci.model.patch_set import patch_set
+
+_LONGEST_NUMBER: Final = 40
+"""Characters; a longer one in somebody's comment is no size of anything, nor any number of ours."""
 _WORD: Final = re.compile(
     r"""
     (?<!\w) (?:
@@ -67,7 +72,11 @@ def stale_comments(diff: str, texts: Mapping[str, str] | None = None) -> list[St
     lines are looked at too.
     """
     found: dict[Stale, None] = {}
-    for file in PatchSet(diff):
+    try:
+        files = patch_set(diff)
+    except InputError:  # what a result says is no diff is refused where it is proposed
+        return []
+    for file in files:
         found |= dict.fromkeys(_in_file(file))
         known = {one.line for one in found if one.path == file.path}
         whole = (text for end, text in (texts or {}).items() if file.path.endswith(end))
@@ -168,6 +177,8 @@ def _key(word: re.Match[str]) -> set[Key]:
     """Return the values of a word; with a unit there are two, for K is 1000 or 1024."""
     if word["name"]:
         return {word["name"]}
+    if len(word.group()) > _LONGEST_NUMBER:
+        return set()
     if word["shift"]:
         return {float(1 << min(int(word["shift"]), 64))}
     if word["hex"]:

@@ -60,7 +60,7 @@ def fact_name(connection: Connection) -> str:
 def remembered(records: Records, name: str) -> int:
     """A number that is remembered by name, 0 where there is none: others can write such facts."""
     value = records.fact(name)
-    return int(value) if value.isascii() and value.isdigit() else 0
+    return int(value) if re.fullmatch(r"[0-9]{1,18}", value) else 0
 
 
 def update_dashboard(connection: Connection, records: Records, now: float) -> None:

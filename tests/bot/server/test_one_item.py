@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections.abc import Sequence
@@ -211,6 +212,10 @@ def test_what_others_wrote_into_the_state_branch_stops_nothing(ci: Ci) -> None:
     store(ci.ops, {"facts.json": facts, "events.json": '[5, [{"a": 1}, 2]]', "jobs/x.json": "{"})
     ci.follow_up()
     assert '"n"' not in files_of(ci.ops)["facts.json"]
+    for number in ("9" * 5000, "9" * 30, "\u00b2"):  # of the dashboard, and of a time
+        said = {f"dashboard {here}": number, f"refreshed {here}": number}
+        store(ci.ops, {"facts.json": json.dumps(said)})
+        ci.follow_up()
 
 
 def test_an_event_that_is_handled_and_forgotten_cannot_fail(ops: Repository) -> None:
