@@ -11,7 +11,6 @@ import logging
 import re
 from typing import Final, NamedTuple
 
-from bot.base.git import GitError
 from bot.base.language import language
 from bot.base.text import decoded
 from bot.forge.base import ForgeError
@@ -22,6 +21,7 @@ from bot.repository.connection import Connection
 from bot.repository.job import Record
 from bot.repository.language import commit_language
 from bot.server.job_maker import Records
+from bot.server.one_item import told
 from bot.server.own_requests import operator_of, own_requests
 from bot.server.refused import No, all_passed_over, refusals
 from bot.server.verify_again import BY_BOT, closed_fact
@@ -64,7 +64,7 @@ def remembered(records: Records, name: str) -> int:
 
 
 def update_dashboard(connection: Connection, records: Records, now: float) -> None:
-    """Bring the issue up to date; a forge that takes none, or is away, is passed over.
+    """Bring the issue up to date; whatever keeps it from that is logged and passed over.
 
     `now`: Unix time, s. Nothing is written when the text is as it was and no box is ticked.
     """
@@ -86,8 +86,9 @@ def update_dashboard(connection: Connection, records: Records, now: float) -> No
         if problem.kind == "not_found":
             records.set_fact(name, "")  # deleted, or a forge without issues
         LOG.warning("the dashboard of %s is not up to date: %s", connection.repository, problem)
-    except GitError as problem:
-        LOG.warning("the dashboard of %s is not up to date: %s", connection.repository, problem)
+    except Exception as problem:  # a page goes beside the work, which is to be remembered
+        words = told(problem)
+        LOG.warning("the dashboard of %s is not up to date: %s", connection.repository, words)
 
 
 def render(connection: Connection, records: Records, config: RepositoryConfig, now: float) -> str:

@@ -18,7 +18,7 @@ from bot.forge.local import LocalForge
 from bot.forge.model import RecentComments, Status
 from bot.repository.connection import Connection, Connections
 from bot.repository.job import Job
-from bot.server import ci_mode, service
+from bot.server import ci_mode, dashboard_issue, service
 from bot.server.ci_mode import report, state_of
 from bot.server.delivery import Delivered, deliver
 from bot.server.one_item import DEFECT, told
@@ -34,7 +34,7 @@ from ci.model.errors import EnvironmentProblem, InputError
 from tests.bot.forge import test_github
 from tests.bot.make import OPERATOR_PATH, git, job, result
 from tests.bot.operator_repository import KERNEL, Repository
-from tests.bot.server.ci_runs import Ci, asked, files_of, store
+from tests.bot.server.ci_runs import Ci, asked, files_of, store, the_merge_request
 
 SCALE_ADD = f"{OPERATOR_PATH}/op_kernel/scale_add.cpp"
 
@@ -200,6 +200,21 @@ def test_a_result_that_meets_a_defect_stops_no_other(
         report(ci.connection(), [first, second], tmp_path)
     assert handed == [second.key] and str(refused.value) == DEFECT
     assert right is not hand_in
+
+
+def test_a_dashboard_that_meets_a_defect_loses_no_result(
+    ci: Ci, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The merge request is open by then: what is not remembered is searched for again."""
+    _, job = asked(ci)
+
+    def render(*_: object) -> str:
+        raise KeyError("title")
+
+    monkeypatch.setattr(dashboard_issue, "render", render)
+    ci.report(job, result())
+    assert ci.records()[job.key].merge_request == the_merge_request(ci).number
+    assert ci.follow_up() == []
 
 
 def test_what_others_wrote_into_the_state_branch_stops_nothing(ci: Ci) -> None:
