@@ -19,6 +19,8 @@ from unidiff.patch import Line, PatchedFile
 from ci.model.errors import InputError
 from ci.model.patch_set import patch_set
 
+_LONGEST_LINE: Final = 2000
+"""Characters of a line that are looked at: the words of a longer one take hours to tell apart."""
 _LONGEST_NUMBER: Final = 40
 """Characters; a longer one in somebody's comment is no size of anything, nor any number of ours."""
 _WORD: Final = re.compile(
@@ -155,9 +157,13 @@ def _above(lines: Sequence[Line], start: int) -> list[Line]:
     return found
 
 
+def _without_literals(text: str) -> str:
+    return _LITERAL.sub('""', text[:_LONGEST_LINE]).strip()
+
+
 def _comment(text: str) -> str:
     """What a line says in a comment, '' when it holds none."""
-    text = _LITERAL.sub('""', text).strip()
+    text = _without_literals(text)
     if text.startswith(("/*", "* ", "*/")):
         return text.strip("/* ")
     return text.partition("//")[2].strip()
@@ -165,7 +171,7 @@ def _comment(text: str) -> str:
 
 def _code(text: str) -> str:
     """Return the code of a line, without its comment."""
-    text = _LITERAL.sub('""', text).strip()
+    text = _without_literals(text)
     return "" if text.startswith(_ALONE) else text.partition("//")[0]
 
 

@@ -97,3 +97,9 @@ def test_a_number_without_end_is_none(number: str) -> None:
 
 def test_what_is_no_diff_has_no_comments() -> None:
     assert stale_comments(f"--- a/x\n+++ b/x\n@@ -{'9' * 5000} +1 @@\n") == []
+
+
+@pytest.mark.parametrize("mark", ["1", '\\"', "a", "1 * "])
+def test_a_line_without_end_is_looked_at_where_it_begins(mark: str) -> None:
+    long = mark * (400_000 // len(mark))
+    assert found(f" // 4096 {long}", f"-int a = 4096; {long}", "+int a = 8;")[0][1][0] == "4096"
