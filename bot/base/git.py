@@ -28,6 +28,9 @@ _SETTINGS: Final = (
     f"core.hooksPath={os.devnull}",
     "core.quotePath=false",
     "core.autocrlf=false",
+    # A graph of commits is among the objects, also borrowed ones, and is believed unchecked: it can
+    # name other parents and another tree.
+    "core.commitGraph=false",
     "credential.helper=",
     "init.templateDir=",
     "protocol.ext.allow=never",
@@ -233,8 +236,24 @@ class Git:
         done = self._done(("cat-file", "blob", f"{revision}:{path}"), None, self._here())
         return done.stdout if done.returncode == 0 else None
 
-    def blobs(self, names: Sequence[str]) -> dict[str, bytes]:
-        """Contents of blobs by hash, in one call of git; hashes that are no blob are left out."""
+    def sizes(self, names: Sequence[str]) -> dict[str, int]:
+        """Sizes of blobs in bytes, by hash; hashes that are no blob are left out."""
+        if not names:
+            return {}
+        listed = "".join(f"{name}\n" for name in names).encode()
+        done = self._done(("cat-file", "--batch-check"), listed, self._here())
+        lines = zip(names, done.stdout.decode().splitlines(), strict=False)
+        words = ((name, line.split()) for name, line in lines)
+        return {n: int(w[2]) for n, w in words if len(w) == 3 and w[1] == "blob"}
+
+    def blobs(self, names: Sequence[str], *, largest: int | None = None) -> dict[str, bytes]:
+        """Contents of blobs by hash, in one call of git; hashes that are no blob are left out.
+
+        So are those of more than `largest` bytes, unread: what a stranger pushes in a few bytes can
+        be gigabytes once it is unpacked.
+        """
+        if largest is not None:
+            names = [name for name, size in self.sizes(names).items() if size <= largest]
         if not names:
             return {}
         listed = "".join(f"{name}\n" for name in names).encode()

@@ -50,6 +50,29 @@ _IN_CODE: Final = re.compile(
 )
 
 
+# What a runner of a CI takes for an order: the one form at the start of a line, the other anywhere.
+_FIRST_IN_A_LINE: Final = re.compile(r"^(?=[^\S\n]*::)", re.MULTILINE)
+_ANYWHERE: Final = re.compile(r"(?<=#)#(?=\w*\[)")
+
+
+def harmless(text: str) -> str:
+    """`text` with its lines and blanks, and every other invisible character as JSON spells it.
+
+    A string of JSON keeps its meaning so. Nothing in it steers a terminal or the log of a CI.
+    """
+    shown = "".join(
+        _spelled(c) if c not in "\n\t" and unicodedata.category(c) in _INVISIBLE else c
+        for c in text
+    )
+    # No line of JSON begins with colons, so this changes none.
+    return _FIRST_IN_A_LINE.sub(_ZERO_WIDTH, _ANYWHERE.sub(lambda found: _spelled(found[0]), shown))
+
+
+def _spelled(character: str) -> str:
+    raw = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{raw[i : i + 4]}" for i in range(0, len(raw), 4))
+
+
 def printable(line: str) -> str:
     """One line with its spaces kept, tabs as four, and nothing that steers a terminal or page."""
     spaced = line.replace("\t", "    ")

@@ -1,4 +1,7 @@
-"""The bot's log: plain lines for a person, JSON lines for a collector, both on stderr."""
+"""The bot's log: plain lines for a person, JSON lines for a collector, both on stderr.
+
+Much of what is logged is text from outside, so nothing of it may steer a terminal or a CI's runner.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,31 @@ import logging
 import sys
 from datetime import UTC, datetime
 
-from bot.base.text import visible
+from bot.base.text import harmless, visible
 
 
 class _Lines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         at = datetime.fromtimestamp(record.created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        return f"{at} {record.levelname.lower():<7} {visible(record.getMessage(), 2000)}"
+        return harmless(f"{at} {record.levelname.lower():<7} {visible(record.getMessage(), 2000)}")
 
 
 class _Json(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         at = datetime.fromtimestamp(record.created, UTC).isoformat()
-        return json.dumps(
-            {"time": at, "level": record.levelname.lower(), "message": record.getMessage()}
-        )
+        line = {"time": at, "level": record.levelname.lower(), "message": record.getMessage()}
+        return harmless(json.dumps(line))
+
+
+class _Words(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return harmless(super().format(record))
+
+
+def guard() -> None:
+    """Make harmless what is logged without `configure`: warnings of every other command."""
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(_Words())
 
 
 def configure(as_json: bool) -> None:

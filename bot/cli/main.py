@@ -17,6 +17,7 @@ from typing import Final
 import click
 
 from bot.base.git import GitError
+from bot.cli.logs import guard
 from bot.cli.say import say
 from ci.model.errors import EnvironmentProblem, InputError
 
@@ -152,6 +153,7 @@ def complain(sentence: str) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; never lets an expected error become a traceback."""
+    guard()
     try:
         code = root.main(
             args=None if arguments is None else list(arguments),

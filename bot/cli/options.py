@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from bot.base.text import visible
+from bot.cli.say import say
 from ci.model.errors import InputError, first_fault
 from ci.model.frozen import Frozen
 
@@ -163,7 +164,7 @@ class PageOptions(Frozen):
 def show_suite(found: BaseModel, text: str, as_json: bool) -> None:
     """Print the result of a `bench` suite as JSON, or its `text` as Markdown."""
     if as_json:
-        click.echo(found.model_dump_json(indent=2))
+        say(found.model_dump_json(indent=2))
         return
     from rich.console import Console
     from rich.markdown import Markdown

@@ -7,6 +7,7 @@ Enterprise. Its objects are not used: they ask again for what a list has already
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, Final
@@ -31,6 +32,8 @@ BETWEEN_WRITES_S: Final = 1.0
 ACTIONS: Final = "github-actions[bot]"
 # What tokens of Apps and of Actions begin with; only those may make check runs.
 _APP_TOKEN: Final = "ghs_"
+# An address of a comment on a pull request; a repository may be called pull.
+_OF_REQUEST: Final = re.compile(r"/pull/\d+(?:#|$)")
 _DIFF: Final = {"Accept": "application/vnd.github.diff"}
 
 
@@ -138,7 +141,7 @@ class GitHubForge(RestForge):
         if news is None:
             return RecentComments(etag=etag, modified=False)
         found = self._each(reversed(news[0]), self._said)
-        of_requests = tuple(c for c in found if "/pull/" in c.web_url)
+        of_requests = tuple(c for c in found if _OF_REQUEST.search(c.web_url))
         return RecentComments(comments=of_requests, etag=news[1])
 
     def statuses(self, commit: str) -> Sequence[Status]:

@@ -28,7 +28,7 @@ from bot.forge.model import (
     Repository,
     Status,
 )
-from bot.forge.rest import RestForge
+from bot.forge.rest import RestForge, each_once
 from bot.forge.settings import ForgeSettings
 
 
@@ -110,7 +110,7 @@ class GitLabForge(RestForge):
             found,
             lambda m: self._request(m) if m["source_branch"].startswith(source_prefix) else None,
         )
-        return [m for m in made if m is not None]
+        return each_once(m for m in made if m is not None)
 
     def diff(self, number: int) -> str:
         """GET …/merge_requests/{number}/diffs."""

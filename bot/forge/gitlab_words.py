@@ -51,7 +51,7 @@ def access(level: int) -> Access:
 
 def level(member: dict[str, Any], user: str) -> int:
     """Return the access level of `user` from a member of a project; 0 for that of another."""
-    active = member.get("state", "active") == "active"
+    active = {member.get(name, "active") for name in ("state", "membership_state")} == {"active"}
     return int(member["access_level"]) if member["username"] == user and active else 0
 
 

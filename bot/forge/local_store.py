@@ -47,7 +47,9 @@ class LocalStore:
 
     def numbers(self) -> list[int]:
         """Return the numbers of all merge requests, ascending."""
-        return sorted(int(p.stem) for p in self.folder.glob("*.json") if p.stem.isdigit())
+        return sorted(
+            int(p.stem) for p in self.folder.glob("*.json") if p.stem.isascii() and p.stem.isdigit()
+        )
 
     def read(self, number: int) -> StoredRequest:
         """One record; raises `ForgeError` when there is none or it is damaged."""

@@ -213,7 +213,7 @@ class RestForge(Forge):
         """GET of the list; no forge filters by prefix, so all are listed."""
         path = self._path(f"{self.request_list}?state={state}&sort=created&direction=asc")
         found = self._each(self._rest.pages(f"listing {self.noun}s", path), self._request)
-        return [m for m in found if m.source_branch.startswith(source_prefix)]
+        return each_once(m for m in found if m.source_branch.startswith(source_prefix))
 
     def merge_request(self, number: int) -> MergeRequest:
         """GET of one."""
@@ -407,6 +407,11 @@ class RestForge(Forge):
 
     def _named(self, fields: Mapping[str, str]) -> dict[str, str]:
         return {self.names.get(name, name): value for name, value in fields.items()}
+
+
+def each_once(requests: Iterable[MergeRequest]) -> list[MergeRequest]:
+    """The merge requests of a list: what moves in it while it is read is on two pages."""
+    return list({request.number: request for request in requests}.values())
 
 
 def _when(comment: Comment) -> tuple[datetime, int]:

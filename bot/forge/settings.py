@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
@@ -18,6 +17,7 @@ from bot.forge.kinds import FORGES, HOSTED, ForgeKind, ForgeName, forge_at, serv
 from bot.forge.ssh_name import web_server
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
+from ci.model.loopback import is_loopback
 
 OWN_SERVER: Final = "ASCENDOPT_FORGE_URL"
 """Variable with the address of the server that the bot's own token belongs to."""
@@ -154,14 +154,6 @@ def refuse_clear(address: str) -> None:
     scheme, host, _ = server_of(address)
     if scheme != "https" and not is_loopback(host):
         raise InputError(f"{address} is not https: a token would go there in the clear.")
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _without_login(url: str) -> str:

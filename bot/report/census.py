@@ -8,7 +8,7 @@ from typing import Final
 from rich.table import Table
 from rich.text import Text
 
-from bot.base.text import visible
+from bot.base.text import harmless, visible
 from bot.report.view import page
 from ci.model.census import MOST_REASONS, STAGE_WORDS, CensusRow, Reason, Stage, Summary
 
@@ -23,7 +23,7 @@ def table(summary: Summary) -> Table:
     for stage in _SHOWN:
         made.add_column(STAGE_WORDS[stage], justify="right")
     for category, reached in summary.by_category.items():
-        made.add_row(Text(visible(category, 40)), *(str(reached[s]) for s in _SHOWN))
+        made.add_row(Text(harmless(visible(category, 40))), *(str(reached[s]) for s in _SHOWN))
     made.add_row("all", *(str(summary.reached[s]) for s in _SHOWN), style="bold")
     if summary.for_chip != summary.operators:
         made.add_row("declared for the 910B", *(str(summary.reached_for_chip[s]) for s in _SHOWN))

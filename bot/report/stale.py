@@ -14,8 +14,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Final, NamedTuple, TypeAlias
 
-from unidiff.patch import Line, PatchedFile, PatchSet
+from unidiff.patch import Line, PatchedFile
 
+from ci.model.errors import InputError
+from ci.model.patch_set import patch_set
+
+_LONGEST_LINE: Final = 2000
+"""Characters of a line that are looked at: the words of a longer one take hours to tell apart."""
+_LONGEST_NUMBER: Final = 40
+"""Characters; a longer one in somebody's comment is no size of anything, nor any number of ours."""
 _WORD: Final = re.compile(
     r"""
     (?<!\w) (?:
@@ -67,7 +74,11 @@ def stale_comments(diff: str, texts: Mapping[str, str] | None = None) -> list[St
     lines are looked at too.
     """
     found: dict[Stale, None] = {}
-    for file in PatchSet(diff):
+    try:
+        files = patch_set(diff)
+    except InputError:  # what a result says is no diff is refused where it is proposed
+        return []
+    for file in files:
         found |= dict.fromkeys(_in_file(file))
         known = {one.line for one in found if one.path == file.path}
         whole = (text for end, text in (texts or {}).items() if file.path.endswith(end))
@@ -146,9 +157,13 @@ def _above(lines: Sequence[Line], start: int) -> list[Line]:
     return found
 
 
+def _without_literals(text: str) -> str:
+    return _LITERAL.sub('""', text[:_LONGEST_LINE]).strip()
+
+
 def _comment(text: str) -> str:
     """What a line says in a comment, '' when it holds none."""
-    text = _LITERAL.sub('""', text).strip()
+    text = _without_literals(text)
     if text.startswith(("/*", "* ", "*/")):
         return text.strip("/* ")
     return text.partition("//")[2].strip()
@@ -156,7 +171,7 @@ def _comment(text: str) -> str:
 
 def _code(text: str) -> str:
     """Return the code of a line, without its comment."""
-    text = _LITERAL.sub('""', text).strip()
+    text = _without_literals(text)
     return "" if text.startswith(_ALONE) else text.partition("//")[0]
 
 
@@ -168,6 +183,8 @@ def _key(word: re.Match[str]) -> set[Key]:
     """Return the values of a word; with a unit there are two, for K is 1000 or 1024."""
     if word["name"]:
         return {word["name"]}
+    if len(word.group()) > _LONGEST_NUMBER:
+        return set()
     if word["shift"]:
         return {float(1 << min(int(word["shift"]), 64))}
     if word["hex"]:

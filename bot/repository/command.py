@@ -2,7 +2,7 @@
 
     /optimize [op=NAME] [stage=tiling|kernel|both] [budget=N] [target=SoC] [dry-run]
     /optimize status | cancel | retry [RUN] | explain RUN | help
-    /ok-to-optimize
+    /ok-to-optimize COMMIT
     /create [NAME] [target=SoC] [dry-run]
     /measure [op=NAME]
     /ignore [operator [NAME] | idea [MOTIF]] [until YYYY-MM-DD], /unignore of the same form
@@ -67,6 +67,7 @@ _LANGUAGES: Final = {
 }
 """Words that mark a code block's language."""
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.-]*){0,7}\Z")
+_COMMIT: Final = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
 _RUN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z")
 
 HELP: Final = """\
@@ -86,7 +87,7 @@ HELP: Final = """\
 | `/measure [op=NAME]` | times this merge request's own change against its base; searches nothing |
 | `/ignore [operator [NAME]] [until YYYY-MM-DD]` | the bot proposes nothing for that operator |
 | `/ignore idea [MOTIF]` | nor anything with that idea; `/unignore …` takes either back |
-| `/ok-to-optimize` | allows the present head commit of a fork's merge request |
+| `/ok-to-optimize COMMIT` | allows that head commit, and no other, of a fork's merge request |
 | `/create [NAME] [target=SoC] [dry-run]` | makes an operator of the function in the Python block \
 of the comment, for the shapes in its YAML block; also in an issue |
 """
@@ -104,6 +105,9 @@ class Command(Frozen):
     target: str = ""
     dry_run: bool = False
     run: str = Field(default="", description="What `explain` or `retry` is about.")
+    commit: str = Field(
+        default="", description="Of `allow`: the whole hash; '' where none is given."
+    )
     golden: str = Field(default="", description="Of `create`: Python, which nobody has run.")
     shapes: str = Field(default="", description="Of `create`: YAML.")
     idea: str | None = Field(
@@ -205,9 +209,12 @@ def _create(rest: list[str], blocks: dict[str, list[str]]) -> Command | Mistake:
 
 
 def _allow(rest: list[str]) -> Command | Mistake:
-    if rest:
-        return _mistake([ALLOW, *rest], f"`{ALLOW}` takes nothing after it, but got {_word(rest)}.")
-    return Command(action="allow")
+    # Part of a hash would name another commit as well, which a stranger can make beforehand.
+    if rest and (len(rest) > 1 or not _COMMIT.match(rest[0].lower())):
+        return _mistake(
+            [ALLOW, *rest], f"`{ALLOW}` takes the whole hash of a commit, but got {_word(rest)}."
+        )
+    return Command(action="allow", commit=rest[0].lower() if rest else "")
 
 
 def _measure(rest: list[str]) -> Command | Mistake:

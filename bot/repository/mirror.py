@@ -23,6 +23,10 @@ from ci.session.placing import SOURCES, folder_of, operators_in, workload_folder
 
 # A source file larger than this is generated data, not something an operator includes.
 _MAX_SOURCE_BYTES: Final = 2_000_000
+# All of them together are held in memory; those of a large repository are some 50 MB.
+_MAX_ALL_SOURCES: Final = 500_000_000
+# Linux takes no longer target of a link, in bytes.
+_LONGEST_TARGET: Final = 4096
 # Of links that lead from one to the next; Linux follows as many.
 _MOST_LINKS: Final = 40
 
@@ -43,9 +47,11 @@ class Commit:
     def links(self) -> dict[str, tuple[str, str]]:
         """Blob hash and target by path, over all symbolic links."""
         blobs = {path: blob for mode, blob, path in self._entries if mode == "120000"}
-        targets = self._git.blobs(list(dict.fromkeys(blobs.values()))) if blobs else {}
+        targets = self._git.blobs(list(dict.fromkeys(blobs.values())), largest=_LONGEST_TARGET)
+        # A longer one leads nowhere: no system makes such a link.
         return {
-            path: (blob, targets[blob].decode(errors="replace")) for path, blob in blobs.items()
+            path: (blob, targets.get(blob, b"/").decode(errors="replace"))
+            for path, blob in blobs.items()
         }
 
     @cached_property
@@ -99,13 +105,20 @@ class Commit:
 
     def _texts(self, paths: Iterable[str]) -> dict[str, str]:
         wanted = {path: self.files[path] for path in paths}
-        contents = self._git.blobs(list(dict.fromkeys(wanted.values())))
-        if lost := [path for path, blob in wanted.items() if blob not in contents]:
+        sizes = self._git.sizes(list(dict.fromkeys(wanted.values())))
+        if lost := [path for path, blob in wanted.items() if blob not in sizes]:
             raise GitError(f"{lost[0]} of commit {self.name[:12]} is not in {self._git.folder}")
+        small = [blob for blob, size in sizes.items() if size <= _MAX_SOURCE_BYTES]
+        if sum(sizes[blob] for blob in small) > _MAX_ALL_SOURCES:
+            raise InputError(
+                f"Commit {self.name[:12]} has more than {_MAX_ALL_SOURCES // 1_000_000} MB of C++"
+                " sources, so no operator is looked for in it."
+            )
+        contents = self._git.blobs(small)
         return {
             path: contents[blob].decode("utf-8", errors="replace")
             for path, blob in wanted.items()
-            if len(contents[blob]) <= _MAX_SOURCE_BYTES
+            if blob in contents
         }
 
     @cached_property

@@ -12,12 +12,10 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from unidiff.errors import UnidiffParseError
-from unidiff.patch import PatchSet
-
 from bot.base.git import Git, GitError
 from ci.model.errors import InputError
 from ci.model.operator import Operator
+from ci.model.patch_set import patch_set
 
 # Extended headers of git diffs that do more than change lines.
 _FORBIDDEN: Final = re.compile(
@@ -77,9 +75,9 @@ def check_patch(diff: str, allowed: Collection[str], name: str = "the patch") ->
             f" '{forbidden.group(1)}'."
         )
     try:
-        files = PatchSet(diff)
-    except UnidiffParseError as problem:
-        raise InputError(f"{name} is not a unified diff: {_first_line(problem)}.") from None
+        files = patch_set(diff)
+    except InputError as problem:
+        raise InputError(f"{name} is not a unified diff: {problem}.") from None
     if not files or not all(len(file) for file in files):
         raise InputError(f"{name} changes nothing; a unified diff with hunks is needed.")
     changed = []
@@ -100,7 +98,7 @@ def check_patch(diff: str, allowed: Collection[str], name: str = "the patch") ->
 
 def only_numbers(diff: str, path: str) -> bool:
     """Whether a patch, as `check_patch` takes it, changes nothing but digits of one file's text."""
-    changed = [one for one in PatchSet(diff) if one.path == path]
+    changed = [one for one in patch_set(diff) if one.path == path]
     lines = [line for one in changed for hunk in one for line in hunk]
     before = "".join(line.value for line in lines if line.is_removed)
     after = "".join(line.value for line in lines if line.is_added)
@@ -176,7 +174,3 @@ def _relative_to_operator(diff: str, sources: Collection[str]) -> bool:
 def _stripped(path: str) -> str:
     """The path without git's a/ or b/; what is left is compared, never opened."""
     return re.sub(r"^[ab]/", "", path.strip().strip('"'))
-
-
-def _first_line(problem: Exception) -> str:
-    return str(problem).splitlines()[0][:200].rstrip(".") if str(problem) else "no hunk was read"

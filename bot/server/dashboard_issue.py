@@ -11,7 +11,6 @@ import logging
 import re
 from typing import Final, NamedTuple
 
-from bot.base.git import GitError
 from bot.base.language import language
 from bot.base.text import decoded
 from bot.forge.base import ForgeError
@@ -22,6 +21,7 @@ from bot.repository.connection import Connection
 from bot.repository.job import Record
 from bot.repository.language import commit_language
 from bot.server.job_maker import Records
+from bot.server.one_item import told
 from bot.server.own_requests import operator_of, own_requests
 from bot.server.refused import No, all_passed_over, refusals
 from bot.server.verify_again import BY_BOT, closed_fact
@@ -32,7 +32,8 @@ TITLE: Final = "Dashboard of ascendopt"
 SHOWN: Final = 30
 """Rows of a part: an issue holds 65,536 characters."""
 _TICKED: Final = re.compile(
-    r"^\s*[-*] \[[xX]\] <!-- ascendopt-do: (first|retry|rebase|never|again) ([\w./=-]{1,600}) -->",
+    r"^[ \t]*[-*] \[[xX]\] <!-- ascendopt-do:"
+    r" (first|retry|rebase|never|again) ([\w./=-]{1,600}) -->",
     re.MULTILINE | re.ASCII,
 )
 
@@ -59,11 +60,11 @@ def fact_name(connection: Connection) -> str:
 def remembered(records: Records, name: str) -> int:
     """A number that is remembered by name, 0 where there is none: others can write such facts."""
     value = records.fact(name)
-    return int(value) if value.isascii() and value.isdigit() else 0
+    return int(value) if re.fullmatch(r"[0-9]{1,18}", value) else 0
 
 
 def update_dashboard(connection: Connection, records: Records, now: float) -> None:
-    """Bring the issue up to date; a forge that takes none, or is away, is passed over.
+    """Bring the issue up to date; whatever keeps it from that is logged and passed over.
 
     `now`: Unix time, s. Nothing is written when the text is as it was and no box is ticked.
     """
@@ -85,8 +86,9 @@ def update_dashboard(connection: Connection, records: Records, now: float) -> No
         if problem.kind == "not_found":
             records.set_fact(name, "")  # deleted, or a forge without issues
         LOG.warning("the dashboard of %s is not up to date: %s", connection.repository, problem)
-    except GitError as problem:
-        LOG.warning("the dashboard of %s is not up to date: %s", connection.repository, problem)
+    except Exception as problem:  # a page goes beside the work, which is to be remembered
+        words = told(problem)
+        LOG.warning("the dashboard of %s is not up to date: %s", connection.repository, words)
 
 
 def render(connection: Connection, records: Records, config: RepositoryConfig, now: float) -> str:

@@ -17,6 +17,7 @@ from bot.base.language import language
 from bot.events.model import Event
 from bot.forge.model import LEVELS, Comment, MergeRequest
 from bot.report.facts import steps
+from bot.report.sentences import local
 from bot.repository.command import HELP, Command, Mistake, parse
 from bot.repository.config import FILE
 from bot.repository.connection import Connection
@@ -277,6 +278,9 @@ def _command(work: Work, asked: _Asked, command: Command | Mistake) -> Plan:
     if request.state != "open":
         return answer(said("not_open", request.state), "not open")
     if command.action == "allow":
+        if command.commit != request.head:
+            # Pushed after the person looked, be it while the comment waited to be read.
+            return answer(said("fork_refused", request.head), "allowed without the commit's name")
         words = said("head_allowed", request.head)
         mark = allowance_mark(request.head)
         fact = (allowance_fact(work, request), asked.comment.author)
@@ -332,7 +336,7 @@ def _chosen(work: Work, asked: _Asked, command: Command) -> Plan | tuple[Commit,
     try:
         changes = _changes(work, request, granted=asked.granted)
     except InputError as unfit:
-        return Plan(replies=(reply_to(comment, str(unfit)),), note=str(unfit))
+        return Plan(replies=(reply_to(comment, local(str(unfit))),), note=str(unfit))
     if changes is None:
         refusal = said("fork_refused", request.head)
         return Plan(replies=(reply_to(comment, refusal),), note=NOT_ALLOWED)

@@ -15,7 +15,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from bot.base.text import microseconds, visible
+from bot.base.text import harmless, microseconds, visible
 from ci.model.notice import Notice
 from ci.model.trial import Outcome, Trial
 
@@ -64,6 +64,11 @@ def _short(text: str, most: int) -> str:
     return textwrap.shorten(visible(text, 1000), most, placeholder=" …")
 
 
+def print_line(console: Console, words: str) -> None:
+    """Print `words` as they are, but for what would steer a terminal or a CI's runner."""
+    console.print(harmless(words.rstrip()), markup=False, highlight=False, soft_wrap=True)
+
+
 def standing(notice: Notice) -> str:
     """Best so far with its ratio to the baseline; '' before the baseline was measured."""
     if notice.best_us is None:
@@ -93,9 +98,8 @@ class PlainLog(Progress):
             line = FIRST if notice.number == 0 else ""
         else:
             line = visible(notice.text, 300)
-        if not line:
-            return
-        self._console.print(line.rstrip(), markup=False, highlight=False, soft_wrap=True)
+        if line:
+            print_line(self._console, line)
 
 
 class LiveView(Progress):
@@ -157,4 +161,5 @@ class LiveView(Progress):
                 Text(describe(trial), style="" if good else "dim"),
             )
         body = Group(head, Text(), table, Text(), Text(self._doing, style="dim", no_wrap=True))
-        return Panel(body, title=f"ascendopt · {self._name}", border_style="cyan")
+        name = Text(f"ascendopt · {visible(self._name, LONGEST)}")
+        return Panel(body, title=name, border_style="cyan")

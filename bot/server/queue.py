@@ -513,7 +513,10 @@ def _retry(db: sqlite3.Connection, key: str, now: float) -> None:
 
 def pause(attempts: int) -> float:
     """Seconds to wait after so many attempts: 30, 60, 120 …, at most an hour."""
-    return float(min(_FIRST_PAUSE_S * 2 ** max(0, attempts - 1), _LONGEST_PAUSE_S))
+    doubled = min(
+        max(0, attempts - 1), 20
+    )  # attempts are data of others, where a branch keeps them
+    return float(min(_FIRST_PAUSE_S * 2**doubled, _LONGEST_PAUSE_S))
 
 
 def ended(record: Record) -> bool:

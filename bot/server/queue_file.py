@@ -20,9 +20,14 @@ _SCHEMA: Final = Path(__file__).with_name("queue.sql")
 class QueueFile:
     """One SQLite file (WAL); one object serves all threads of a process."""
 
-    def __init__(self, file: Path) -> None:
-        """Open or make the queue; raises InputError when `file` is no queue."""
+    def __init__(self, file: Path, *, lasting: bool = True) -> None:
+        """Open or make the queue; raises InputError when `file` is no queue.
+
+        `lasting`: what is acknowledged survives a crash of the machine, at the price of a wait for
+        the disk with every change.
+        """
         self.file = file
+        self._synchronous = "FULL" if lasting else "OFF"
         self.runs = file.parent / "runs"
         self._local = threading.local()
         try:
@@ -38,7 +43,7 @@ class QueueFile:
             db = sqlite3.connect(self.file, timeout=_BUSY_S, isolation_level=None)
             db.execute("PRAGMA journal_mode=WAL")
             # The write-ahead log reaches the disk before a delivery is acknowledged.
-            db.execute("PRAGMA synchronous=FULL")
+            db.execute(f"PRAGMA synchronous={self._synchronous}")
             self._local.db = db
         return db
 

@@ -18,6 +18,7 @@ from rich.console import Console
 
 from bot.repository.job import Job
 from bot.server.created_operator import Made
+from bot.server.progress import print_line
 from bot.server.run_job import left_file, refuse_open_files
 from ci.model.created import CreateSettings
 from ci.model.errors import InputError
@@ -41,7 +42,7 @@ def run_create(job: Job, out: Path, console: Console, *, allow_unsandboxed: bool
     settings = CreateSettings(workload=workload, out=folder, name=name, device=job.device)
 
     def say(words: str) -> None:
-        console.print(words, markup=False, highlight=False, soft_wrap=True)
+        print_line(console, words)
 
     with _at_most(job.wall_minutes), _without_places(task, folder):
         created = create_operator(f"{golden}:{job.function}", settings, say)

@@ -21,16 +21,19 @@ import json
 import logging
 import random
 import re
+import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import accumulate
 from pathlib import Path
 from typing import Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from bot.base.git import GitError
+from bot.events.model import Event
 from bot.forge.kinds import identity
 from bot.report import RESULT
 from bot.repository.commit_style import CommitStyle
@@ -58,14 +61,20 @@ KEEP_FACTS: Final = 1000
 # Of facts these are kept whatever their age: what was refused, allowed or passed over, where the
 # dashboard is, and up to where pushes were planned.
 LASTING: Final = (PREFIX, PASSED, "allowed ", "dashboard ", "closed ", "standing ", "pushed ")
-# Larger files are not read or kept, in bytes: a job carries a patch, a result its trials.
+# What is read of the branch, by the first part of its path, and how large a file may be, in bytes:
+# a job carries a patch, a result its trials. Nothing larger is written, for it would be lost.
 _LARGEST: Final = {
+    "README.md": 10_000,
+    ".gitlab-ci.yml": 10_000,
     "jobs": 1_000_000,
     "events.json": 1_000_000,
     "facts.json": 1_000_000,
     "results": 2_000_000,
     BANK: 20_000_000,
 }
+_IN_FOLDER: Final = re.compile(r"[\w-]{1,64}\.json", re.ASCII)
+# Of all jobs, or all results, in bytes: they are held in memory.
+_MOST_BYTES: Final = 200_000_000
 # Jobs of the CI that change the branch at once wait for each other so often.
 _TRIES: Final = 16
 # Most seconds before the second try; before the third twice as many, and so on.
@@ -158,15 +167,37 @@ class StateBranch:
         head = forge.branch_head(STATE_BRANCH) or ""
         if head and head != self._read[0]:
             head = mirror.fetch(forge, f"refs/heads/{STATE_BRANCH}")
-            files = Commit(self._git, head).files
-            blobs = self._git.blobs(list(dict.fromkeys(files.values())))
-            found = {path: blobs[blob].decode(errors="replace") for path, blob in files.items()}
-            self._read = (head, found)
+            self._read = (head, self._found(head))
         texts = self._read[1] if head else {}
-        queue = Queue(Path(tempfile.mkdtemp(dir=self._folder)) / "queue.sqlite")
+        queue = Queue(Path(tempfile.mkdtemp(dir=self._folder)) / "queue.sqlite", lasting=False)
         self._restore(queue, texts)
-        self.bank = _together(self.bank, texts.get(BANK, "")[: _LARGEST[BANK]])
+        self.bank = _together(self.bank, texts.get(BANK, ""))
         return queue, head, texts
+
+    def _found(self, head: str) -> dict[str, str]:
+        """The files that the branch has, with the texts of those that can be ours.
+
+        Others can write it: by its name or size all else has the text '', and goes with the next
+        change.
+        """
+        files = Commit(self._git, head).files
+        sizes = self._git.sizes(list(dict.fromkeys(b for p, b in files.items() if _is_ours(p))))
+        room = dict.fromkeys(_LARGEST, _MOST_BYTES)
+        wanted = dict[str, str]()
+        for path, blob in files.items():
+            folder, size = path.partition("/")[0], sizes.get(blob)
+            if size is None or not _is_ours(path):
+                continue
+            if size > _LARGEST[folder] or size > room[folder]:
+                LOG.warning("%s of %s is left out: it is too large", path, STATE_BRANCH)
+                continue
+            wanted[path] = blob
+            room[folder] -= size
+        blobs = self._git.blobs(list(dict.fromkeys(wanted.values())))
+        found = {path: blobs[blob].decode(errors="replace") for path, blob in wanted.items()}
+        if BANK in found:
+            found[BANK] = _readable(found[BANK])
+        return {path: found.get(path, "") for path in files}
 
     def _restore(self, queue: Queue, texts: Mapping[str, str]) -> None:
         forge, repository = self._connection.here
@@ -174,7 +205,7 @@ class StateBranch:
         records = []
         for path, text in texts.items():
             folder, _, name = path.partition("/")
-            if len(text) > _LARGEST.get(folder, 0):
+            if not text:
                 continue
             with _left_out(path):
                 if folder == "jobs":
@@ -193,11 +224,13 @@ class StateBranch:
                     for one in _LIST.validate_json(text):
                         with _left_out("an event in events.json"):
                             queue.keep_event(*_EVENT.validate_python(one))
-                elif folder == "results" and (key := name.removesuffix(".json")).isalnum():
-                    (queue.runs / key).mkdir(parents=True)
-                    (queue.runs / key / RESULT).write_text(text, encoding="utf-8")
+                elif folder == "results":
+                    place = queue.runs / name.removesuffix(".json")
+                    place.mkdir(parents=True)
+                    (place / RESULT).write_text(text, encoding="utf-8")
         for record in sorted(records, key=lambda r: r.created):
-            queue.keep(record, WORKER if record.lease_until else "")
+            with _left_out(f"run {record.job.run}"):
+                queue.keep(record, WORKER if record.lease_until else "")
 
     def _is_here(self, repository: str) -> bool:
         """Whether this repository has that name, or had it once and the forge leads on from it."""
@@ -216,19 +249,21 @@ class StateBranch:
         now, records = time.time(), queue.jobs(limit=1_000_000)
         ended = [r for r in records if r.state in ENDED and r.finished > now - KEEP_ENDED_S]
         kept = [r for r in records if r.state not in ENDED] + ended[:KEEP_ENDED]
-        every = queue.facts()
-        lasting = {name: value for name, value in every.items() if name.startswith(LASTING)}
-        facts = {**dict(list(every.items())[-KEEP_FACTS:]), **lasting}
-        files = {"README.md": _README, "facts.json": _pretty(facts)}
-        if events := queue.waiting_events():
+        files = {"README.md": _README, "facts.json": _pretty(_facts(queue.facts()))}
+        # Of a comment the forge has the text: a few long ones would take the room of all others.
+        events = [w._replace(event=_without_text(w.event)) for w in queue.waiting_events()]
+        if events := _fitting(events, "events.json", lambda one: len(_EVENTS.dump_json([one]))):
             files["events.json"] = _EVENTS.dump_json(events).decode() + "\n"
-        files |= {f"jobs/{r.job.key}.json": _pretty(r.model_dump(mode="json")) for r in kept}
+        for record in kept:
+            path, text = f"jobs/{record.job.key}.json", _pretty(record.model_dump(mode="json"))
+            if _fitting([text], "jobs", len):
+                files[path] = text
         with_result = [r for r in kept if (queue.runs / r.job.key / RESULT).is_file()]
         # A merge request may be merged, and teach, long after; what is not done is to be proposed.
         with_result.sort(key=lambda r: (r.state == "done", not r.merge_request))
         for record in with_result[:KEEP_RESULTS]:
             text = (queue.runs / record.job.key / RESULT).read_text(encoding="utf-8")
-            if len(text) <= _LARGEST["results"]:
+            if _fitting([text], "results", lambda one: len(one.encode())):
                 files[f"results/{record.job.key}.json"] = text
         if self.bank:
             files[BANK] = self.bank
@@ -249,13 +284,58 @@ class StateBranch:
         return self._git.run("fast-import", "--quiet", "--force", "--done", stdin=stream).strip()
 
 
+def _is_ours(path: str) -> bool:
+    """Whether a file of the branch is one that the bot wrote, by its name."""
+    folder, slash, name = path.partition("/")
+    inside = folder in ("jobs", "results")
+    return folder in _LARGEST and (_IN_FOLDER.fullmatch(name) is not None if inside else not slash)
+
+
+def _facts(every: Mapping[str, str]) -> dict[str, str]:
+    """The facts to keep, what was set longest ago first: the lasting and the last others."""
+    lasting = [fact for fact in every.items() if fact[0].startswith(LASTING)]
+    others = [fact for fact in every.items() if not fact[0].startswith(LASTING)][::-1]
+    wanted = [*lasting, *others[:KEEP_FACTS]]
+    kept = dict(_fitting(wanted, "facts.json", lambda fact: len(_pretty(dict([fact])))))
+    return {name: value for name, value in every.items() if name in kept}
+
+
+def _without_text(event: Event) -> Event:
+    spoken = event.kind in ("comment", "issue")
+    return event.model_copy(update={"text": ""}) if spoken else event
+
+
+def _fitting(items: Sequence[Made], kind: str, size: Callable[[Made], int]) -> list[Made]:
+    """The first of `items` that a file of that kind has room for: a larger one is never read."""
+    sizes = accumulate(map(size, items))
+    kept = [item for item, end in zip(items, sizes, strict=True) if end <= _LARGEST[kind]]
+    if len(kept) < len(items):
+        LOG.warning(
+            "%d of %d in %s are not kept: no room", len(items) - len(kept), len(items), kind
+        )
+    return kept
+
+
 @contextmanager
 def _left_out(what: str) -> Iterator[None]:
-    """Leave out files that cannot be read: others can write the branch, as can other versions."""
+    """Leave out what cannot be read, or kept, such as a number that no queue has room for.
+
+    Others can write the branch, as can other versions.
+    """
     try:
         yield
-    except ValidationError:
+    except (ValidationError, OverflowError, sqlite3.IntegrityError):
         LOG.warning("%s of %s is left out: it is none of ours", what, STATE_BRANCH)
+
+
+def _readable(bank: str) -> str:
+    """The lines of a bank that are tuples: a run takes the whole of it, or nothing."""
+    kept = []
+    for line in json_lines(bank):
+        with suppress(ValidationError):
+            ExperienceTuple.model_validate_json(line)
+            kept.append(line)
+    return "\n".join([*kept, ""]) if kept else ""
 
 
 def _data(text: str) -> str:
@@ -268,11 +348,8 @@ def _together(own: str, stored: str) -> str:
     if not own or not stored or own == stored:
         return own or stored
     known = {ExperienceTuple.model_validate_json(line).id for line in json_lines(own)}
-    others = []
-    for line in json_lines(stored):
-        with suppress(ValidationError):  # a branch that others can write
-            if ExperienceTuple.model_validate_json(line).id not in known:
-                others.append(line)
+    tuples = ((ExperienceTuple.model_validate_json(line).id, line) for line in json_lines(stored))
+    others = [line for name, line in tuples if name not in known]
     both = "\n".join([*json_lines(own), *others]) + "\n"
     return both if len(both) <= _LARGEST[BANK] else own
 

@@ -167,7 +167,9 @@ def _loaded(text: str) -> dict[str, Any]:
 
 
 class _Tolerant(PlacingLoader):
-    """Reads GitLab's own tags, such as !reference, as nothing."""
+    """Reads GitLab's own tags, such as !reference, as nothing, and numbers as GitLab does."""
+
+    decimal = False
 
 
 _Tolerant.add_multi_constructor("!", lambda loader, tag, node: None)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import binascii
 import hmac
-import ipaddress
 import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -31,6 +30,7 @@ from bot.server.merge_request import read_result
 from bot.server.queue import Queue, ended
 from bot.web.trends import days
 from ci.model.errors import InputError
+from ci.model.loopback import is_loopback
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 # Files of a run that a browser may be given, with their content type.
@@ -201,9 +201,9 @@ def _when(seconds: float) -> str:
 
 def _distance(request: Request) -> str:
     """Why a request may not be of a person at this machine, in a sentence; '' when it is."""
-    if request.client is None or not _is_loopback(request.client.host):
+    if request.client is None or not is_loopback(request.client.host):
         return "You ask from another machine."
-    if not _is_loopback(_name(request.headers.get("host", ""))):
+    if not is_loopback(_name(request.headers.get("host", ""))):
         return "You ask for another name than this machine's."
     passed_on = [n for n in request.headers if n in _OF_PROXIES or n.startswith("x-")]
     if passed_on or request.scope["http_version"] == "1.0":
@@ -214,13 +214,6 @@ def _distance(request: Request) -> str:
 def _name(host: str) -> str:
     """The name in a Host header, without port and brackets."""
     return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _given_password(request: Request, password: str) -> bool:

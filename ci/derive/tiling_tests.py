@@ -13,7 +13,7 @@ from ci.source.cpp_text import closing, split_arguments
 
 _COMMENTED = re.compile(r"^[ \t]*//[ \t]?", re.MULTILINE)
 _RAW = re.compile(r'R"(\w*)\(.*?\)\1"', re.DOTALL)
-_TEST = re.compile(r"^\s*TEST(?:_F|_P)?\s*\(", re.MULTILINE)
+_TEST = re.compile(r"^[^\S\n]*TEST(?:_F|_P)?\s*\(", re.MULTILINE)
 _HELPER = re.compile(r"^(?:static\s+|inline\s+)*(?:void|bool|auto)\s+(\w+)\s*(?=\()", re.MULTILINE)
 _LENGTHS = r"[\w\s,*+/()-]*"
 _STORAGE = re.compile(rf"\bStorageShape\s+(\w+)\s*(?:=\s*)?\{{\s*(?:\{{({_LENGTHS})\}}|(\w+)\s*,)")

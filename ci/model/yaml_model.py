@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypeVar, get_args
+from typing import Any, ClassVar, Final, TypeAlias, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, RootModel, ValidationError
@@ -23,6 +23,8 @@ MOST_BYTES: Final = 200_000
 _MOST_VALUES: Final = 1_000_000
 _MOST_BITS: Final = 64
 """Bits of a whole number: larger ones become no number of an input, and no text."""
+# Of a number: a zero before it makes it octal, and a colon counts in sixties.
+_TWO_WAYS: Final = re.compile(r"[-+]?0_*[0-9]|[-+0-9_.]*:")
 _SUBJECT: Final = re.compile(r"^\w+ should\b")
 _REST: Final = re.compile(r", unable to .*| after validation, .*| or instance of \w+$")
 _WORDS: Final = (
@@ -41,6 +43,9 @@ class PlacingLoader(Composer, yaml.CSafeLoader):
     read. libyaml reads the text, eight times as fast; nodes are made in Python, where depth ends
     in a RecursionError and not in the end of the process."""
 
+    decimal: ClassVar[bool] = True
+    """Whether numbers of a person are refused that YAML reads as others: 010 as 8, 1:30 as 90."""
+
     def __init__(self, text: str) -> None:
         yaml.CSafeLoader.__init__(self, text)
         Composer.__init__(self)
@@ -55,6 +60,11 @@ class PlacingLoader(Composer, yaml.CSafeLoader):
             kind = node.tag.rpartition(":")[2]
             said = str(problem) if isinstance(problem, ValueError) else f"this is no {kind}"
             raise _odd(node, said) from None
+        odd = self.decimal and isinstance(made, int | float)
+        if odd and _TWO_WAYS.match(getattr(node, "value", "")):
+            raise _odd(
+                node, f"'{node.value}' is {made} in YAML: write that number in decimal digits"
+            )
         if isinstance(made, int) and made.bit_length() > _MOST_BITS:
             raise _odd(node, f"this number has more than {_MOST_BITS} bits")
         return made

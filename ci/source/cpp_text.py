@@ -6,32 +6,92 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 # The lookbehind keeps the digit separator of 1'000 from opening a character.
-_TOKEN = re.compile(
-    r"//[^\n\\]*(?:\\.[^\n\\]*)*|/\*.*?(?:\*/|\Z)|R\"(\w*)\(.*?\)\1\""
-    r"|\"(?:\\.|[^\"\\\n])*\"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])*'",
-    re.DOTALL,
-)
+_OPENS = re.compile(r"//|/\*|R\"(\w*)\(|\"|(?<![0-9A-Fa-f])'")
+_COMMENT = {
+    "//": re.compile(r"//[^\n\\]*(?:\\.[^\n\\]*)*", re.DOTALL),
+    "/*": re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL),
+}
+_LITERAL = {
+    '"': re.compile(r"\"(?:\\.|[^\"\\\n])*", re.DOTALL),
+    "'": re.compile(r"'(?:\\.|[^'\\\n])*", re.DOTALL),
+}
+# No entry has another one in its head: else each of many would be looked for to the text's end.
 _ENTRY = re.compile(
-    r"__global__[\w\s]*?\bvoid\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?(\w+)\s*\(([^)]*)\)"
+    r"__global__(?:(?!__global__)[\w\s])*?\bvoid\s+(?:__attribute__\s*\(\(.{0,500}?\)\)\s*)?"
+    r"(\w+)\s*\(((?:(?!__global__)[^)])*)\)"
 )
+_DISABLED = re.compile(r"^[ \t]*#[ \t]*if[ \t]+0\b", re.MULTILINE)
+_ENABLED = re.compile(r"^[ \t]*#[ \t]*(?:endif|else)\b[^\n]*", re.MULTILINE)
 _CLOSERS = {"(": ")", "{": "}", "[": "]"}
 # Deep enough for the macro families of real repositories, and a stop for recursive ones.
 _MAX_EXPANSIONS = 400
+# And for those that double what they are given: 30 of these would fill the memory.
+_MAX_EXPANDED = 1_000_000
+# Uses of macros whose brackets do not close: each is looked through to the text's end.
+_MAX_UNCLOSED = 10
 
 
 def blanked(found: re.Match[str]) -> str:
     """Spaces for what was found, of equal length; line breaks stay. For `re.sub`."""
-    return "\n".join(" " * len(line) for line in found.group().split("\n"))
+    return _blank(found.group())
+
+
+def _blank(text: str) -> str:
+    return "\n".join(" " * len(line) for line in text.split("\n"))
 
 
 @lru_cache(maxsize=256)
 def without_comments(text: str) -> str:
     """`text` with every comment blanked to equal length; strings and line breaks stay."""
-    return _TOKEN.sub(lambda m: blanked(m) if m.group().startswith("/") else m.group(), text)
+    parts: list[str] = []
+    done = 0
+    for start, end in _comments(text):
+        parts += (text[done:start], _blank(text[start:end]))
+        done = end
+    return "".join((*parts, text[done:]))
+
+
+def _comments(text: str) -> Iterator[tuple[int, int]]:
+    """Where each comment begins and ends.
+
+    A text of a stranger takes no longer than another of its length: what is opened and not closed
+    is looked for once.
+    """
+    raw_ends: dict[str, list[int]] | None = None
+    open_until = {'"': 0, "'": 0}
+    at = 0
+    while (found := _OPENS.search(text, at)) is not None:
+        start, mark = found.start(), found[0]
+        at = start + 1
+        if mark in _COMMENT:
+            comment = _COMMENT[mark].match(text, start)
+            assert comment is not None, "it begins with the mark"
+            at = comment.end()
+            yield start, at
+        elif mark in _LITERAL:
+            if start < open_until[mark]:
+                continue  # it is inside of one that is not closed, so neither is it
+            literal = _LITERAL[mark].match(text, start)
+            assert literal is not None, "it begins with the mark"
+            if text.startswith(mark, literal.end()):
+                at = literal.end() + 1
+            else:
+                open_until[mark] = literal.end()
+        else:
+            if raw_ends is None:
+                raw_ends = {}
+                for closing_mark in re.finditer(r"\)(?=(\w*)\")", text):
+                    raw_ends.setdefault(closing_mark[1], []).append(closing_mark.start())
+            ends = raw_ends.get(found[1], [])
+            place = bisect_left(ends, found.end())
+            if place < len(ends):
+                at = ends[place] + len(found[1]) + 2
 
 
 def global_functions(text: str) -> list[tuple[str, tuple[str, ...]]]:
@@ -48,12 +108,12 @@ def global_functions(text: str) -> list[tuple[str, tuple[str, ...]]]:
 
 def without_disabled(text: str) -> str:
     """`text` without the lines of `#if 0` parts."""
-    return re.sub(
-        r"^[ \t]*#[ \t]*if[ \t]+0\b.*?^[ \t]*#[ \t]*(?:endif|else)\b[^\n]*",
-        "",
-        text,
-        flags=re.DOTALL | re.MULTILINE,
-    )
+    parts: list[str] = []
+    at = 0
+    while (begin := _DISABLED.search(text, at)) and (end := _ENABLED.search(text, begin.end())):
+        parts.append(text[at : begin.start()])
+        at = end.end()
+    return "".join((*parts, text[at:]))
 
 
 def closing(text: str, start: int) -> int:
@@ -136,15 +196,16 @@ def expand(text: str, macros: dict[str, Macro]) -> str:
     if not macros:
         return text
     use = re.compile(r"\b(" + "|".join(map(re.escape, macros)) + r")\b[ \t\r\n]*(?=\()")
-    at = 0
+    at = unclosed = 0
     for _ in range(_MAX_EXPANSIONS):
         match = use.search(text, at)
-        if match is None:
+        if match is None or unclosed > _MAX_UNCLOSED or len(text) > _MAX_EXPANDED:
             break
         open_at = text.index("(", match.start())
         end = closing(text, open_at)
         if end < 0:
             at = match.end()
+            unclosed += 1
             continue
         body = _substituted(macros[match.group(1)], text[open_at + 1 : end])
         text = text[: match.start()] + body + text[end + 1 :]

@@ -11,7 +11,7 @@ from ci.model.regular_file import file_text
 from ci.source.build.evaluation import tree_of
 
 _MISSING = re.compile(r"([\w./+-]+): No such file or directory")
-_MODULE = re.compile(r"^\s*path\s*=\s*(.+?)\s*$", re.MULTILINE)
+_MODULE = re.compile(r"^[ \t]*path[ \t]*=[ \t]*(\S.*)$", re.MULTILINE)
 _SHOWN = 3
 
 
@@ -48,8 +48,9 @@ def _empty_submodules(top: Path) -> list[str]:
     listed = top / ".gitmodules"
     if listed.is_symlink() or not listed.is_file():
         return []
-    paths = _MODULE.findall(file_text(listed, top))
-    return [p for p in paths if ".." not in p and not _holds_something(top / p)]
+    paths = [path.strip() for path in _MODULE.findall(file_text(listed, top))]
+    inside = [p for p in paths if ".." not in p and not p.startswith("/")]
+    return [p for p in inside if not _holds_something(top / p)]
 
 
 def _holds_something(folder: Path) -> bool:

@@ -38,9 +38,12 @@ def op_classes(text: str) -> list[tuple[str, str]]:
     if len(classes) > 1 and added:
         classes = [one for one in classes if one.group(1) in added]
     found = []
-    for one in classes:
-        start = text.find("{", one.end())
-        end = closing(text, start) if start >= 0 else -1
+    # None has another one inside: each is looked for up to where the next begins.
+    ends = [*(one.start() for one in classes[1:]), len(text)]
+    for one, until in zip(classes, ends, strict=False):
+        own = text[one.end() : until]
+        start = own.find("{")
+        end = closing(own, start) if start >= 0 else -1
         op_type = one.group(1) if one.group(1) in added or not added else added[0]
-        found.append((op_type, text[start : end if end > 0 else len(text)]))
+        found.append((op_type, own[max(start, 0) : end if end > 0 else len(own)]))
     return found

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from unidiff.errors import UnidiffParseError
-from unidiff.patch import Hunk, PatchSet
+from unidiff.patch import Hunk
+
+from ci.model.errors import InputError
+from ci.model.patch_set import patch_set
 
 
 class Misfit(Exception):
@@ -27,8 +29,8 @@ def redo(diff: str, texts: Mapping[str, str]) -> dict[str, str]:
 
 def _applied(diff: str, texts: Mapping[str, str], *, back: bool) -> dict[str, str]:
     try:
-        files = PatchSet(diff)
-    except UnidiffParseError as problem:
+        files = patch_set(diff)
+    except InputError as problem:
         raise Misfit(f"the diff cannot be read: {problem}") from problem
     if not files:
         raise Misfit("the diff is empty")

@@ -22,7 +22,7 @@ def kernel_tiling(tree: HeaderTree) -> tuple[str, frozenset[str]]:
     """Text of the header, '' when the tree brings its own, and the names of its structs."""
     own = next(iter(tree.headers("kernel_tiling.h")), None)
     if own is not None:
-        names = re.findall(r"^\s*struct\s+(\w+)", own.read_text(errors="replace"), re.MULTILINE)
+        names = re.findall(r"^[ \t]*struct\s+(\w+)", own.read_text(errors="replace"), re.MULTILINE)
         return "", frozenset(names)
     return tiling_header(p.read_text(errors="replace") for p in tree.headers("*_tilingdata.h"))
 

@@ -9,11 +9,14 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import openai
 from openai import OpenAI
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
+from ci.model.errors import InputError
+from ci.model.loopback import is_loopback
 from ci.proposer.llm.chat import Chat, ChatFailure, Message, Reply, Usage, estimate_tokens
 from ci.proposer.llm.mask import Mask
 from ci.proposer.llm.settings import ModelSettings
@@ -27,13 +30,24 @@ _STEPS: Final = {"json_schema": "json_object", "json_object": "text"}
 
 
 def connect(model: ModelSettings) -> OpenAI:
-    """A client for a model's endpoint that sends the key, and nothing else of the environment."""
-    secret = model.secret()
+    """A client for a model's endpoint that sends the key, and nothing else of the environment.
+
+    Raises InputError when the key would cross a network in the clear.
+    """
+    secret, address = model.secret(), urlsplit(model.endpoint)
+    if secret is not None and address.scheme != "https" and not is_loopback(address.hostname or ""):
+        raise InputError(
+            f"The endpoint {model.endpoint} is not https: the key in {model.key} would go there in"
+            " the clear. Give an https address, or with `key` the name of a variable that is not"
+            " set."
+        )
     client = OpenAI(
         base_url=model.endpoint,
         api_key=secret.get_secret_value() if secret is not None else _NO_KEY,
         timeout=openai.Timeout(model.timeout, connect=min(CONNECT_SECONDS, model.timeout)),
         max_retries=0,
+        # The sources would go along to wherever a redirection leads.
+        http_client=openai.DefaultHttpxClient(follow_redirects=False),
     )
     client.organization = client.project = None  # the library takes them from the environment
     return client

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import os
 import re
 import shutil
@@ -46,6 +47,43 @@ def test_of_many_objects_only_those_that_are_files_are_read(tmp_path: Path) -> N
     folder = git.run("rev-parse", f"HEAD:{OPERATOR_PATH}").strip()
     found = git.blobs(["0" * 40, folder, blob])
     assert found == {blob: SOURCES[TILING].encode()}
+    size = len(SOURCES[TILING])
+    assert git.sizes(["0" * 40, folder, blob]) == {blob: size}
+    assert git.blobs([folder, blob], largest=size) == found
+    assert git.blobs([blob], largest=size - 1) == git.blobs([]) == git.sizes([]) == {}
+
+
+def lying_graph(file: Path, commit: str, parent: str, tree: str) -> None:
+    """Change a graph of commits so that it names `parent` and `tree` as those of `commit`."""
+    raw = bytearray(file.read_bytes())
+    chunks = {
+        bytes(raw[at : at + 4]): int.from_bytes(raw[at + 4 : at + 12], "big")
+        for at in range(8, 8 + 12 * raw[6], 12)
+    }
+    names = [raw[at : at + 20].hex() for at in range(chunks[b"OIDL"], chunks[b"CDAT"], 20)]
+    at = chunks[b"CDAT"] + 36 * names.index(commit)
+    raw[at : at + 24] = bytes.fromhex(tree) + names.index(parent).to_bytes(4, "big")
+    raw[-20:] = hashlib.sha1(raw[:-20], usedforsecurity=False).digest()
+    file.chmod(0o600)
+    file.write_bytes(raw)
+
+
+def test_a_graph_of_commits_that_lies_is_not_believed(tmp_path: Path) -> None:
+    checkout = repository(tmp_path)
+    first = plain_git(checkout, "rev-parse", "HEAD")
+    plain_git(checkout, "commit", "-q", "--allow-empty", "-m", "Second")
+    second = plain_git(checkout, "rev-parse", "HEAD")
+    plain_git(checkout, "checkout", "-q", "--orphan", "other")
+    (checkout / "README.md").write_text("Another\n")
+    plain_git(checkout, "commit", "-qam", "Another beginning")
+    other, tree = plain_git(checkout, "rev-parse", "HEAD", "HEAD^{tree}").split()
+    plain_git(checkout, "commit-graph", "write", "--reachable")
+    lying_graph(checkout / ".git" / "objects" / "info" / "commit-graph", second, other, tree)
+    assert plain_git(checkout, "rev-list", second).split() == [second, other]
+    assert Git(checkout).run("rev-list", second).split() == [second, first]
+    assert not Git(checkout).succeeds("merge-base", "--is-ancestor", other, second)
+    Git(checkout).lay_out(second, tmp_path / "laid")
+    assert (tmp_path / "laid" / "README.md").read_text() == "operators\n"
 
 
 def test_hooks_of_a_repository_do_not_run(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 import shlex
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from bot.base.text import (
     code,
     decoded,
     encoded,
+    harmless,
     inert,
     plain,
     shell_word,
@@ -176,3 +178,24 @@ def test_what_is_encoded_is_nothing_but_a_path_and_comes_back(text: str) -> None
 @pytest.mark.parametrize("path", ["src/math/scale_add", "op-nn/conv3d/op_kernel/x.cpp", "."])
 def test_an_ordinary_path_stays_as_it_is(path: str) -> None:
     assert encoded(path) == shell_word(path) == inert(path) == path
+
+
+def test_what_steers_a_terminal_is_spelled_and_json_means_the_same() -> None:
+    text = "a\x1b[31m\x9b2J\u202e\U000e0041 b\n\tc"
+    assert harmless(text) == "a\\u001b[31m\\u009b2J\\u202e\\udb40\\udc41 b\n\tc"
+    given = {"said": text}
+    assert json.loads(harmless(json.dumps(given, ensure_ascii=False))) == given
+
+
+ORDER = re.compile(r"^\s*::|##\w*\[", re.MULTILINE)
+"""What GitHub's runner obeys: the first form at the start of a line, the second wherever it is."""
+
+
+@pytest.mark.parametrize(
+    "order", ["::error::x", "  ::add-mask::x", "##[group]x", "src/##[add-mask]x", "##vso[task]x"]
+)
+def test_no_line_is_an_order_to_a_runner(order: str) -> None:
+    assert ORDER.search(f"said\n{order}")
+    assert not ORDER.search(harmless(f"said\n{order}"))
+    assert json.loads(harmless(json.dumps({"said": order}))) == {"said": order}
+    assert harmless("## A heading\n#[x] a::b") == "## A heading\n#[x] a::b"

@@ -97,6 +97,16 @@ class HttpForgeContract(ForgeContract):
                 assert "cannot be read" in str(problem)
             assert len(server.log) <= 4
 
+    def test_what_moves_in_a_list_while_it_is_read_is_there_once(
+        self, forge: Forge, server: ForgeServer, checkout: Path
+    ) -> None:
+        git(checkout, "push", "-q", "origin", "work:wonder")
+        numbers = [forge.open(n, "", n, "main").number for n in ("work", "wonder")]
+        ways = iter(("/x?page=2", "/x?page=1&again=1", None))
+        server.next_page = lambda number, pages: next(ways)
+        assert [m.number for m in forge.merge_requests("open")] == numbers
+        assert next(ways, "end") == "end"
+
     def test_a_list_without_end_is_a_sentence(
         self, forge: Forge, server: ForgeServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:

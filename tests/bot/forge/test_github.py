@@ -94,6 +94,18 @@ def test_the_rate_limit_is_what_the_last_answer_said(forge: Forge) -> None:
     assert (limit.limit, limit.remaining) == (5000, 4990)
 
 
+def test_a_comment_in_an_issue_of_a_repository_called_pull_is_on_no_request(
+    server: GitHubServer, forge: Forge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = forge.open("one", "", "work", "main").number
+    server.forge("alice").comment(number, "/optimize")
+    assert len(forge.recent_comments(LONG_AGO).comments) == 1
+    page = {"html_url": f"{server.url}/team/pull/issues/5#issuecomment-1"}
+    remark = server.remark
+    monkeypatch.setattr(server, "remark", lambda c: remark(c) | page)
+    assert forge.recent_comments(LONG_AGO).comments == ()
+
+
 def test_many_comments_are_polled_page_by_page(server: GitHubServer, forge: Forge) -> None:
     number = forge.open("one", "", "work", "main").number
     alice = server.forge("alice")

@@ -7,6 +7,7 @@ import pytest
 from bot.forge import ForgeSettings, open_forge
 from bot.forge.base import Forge
 from bot.forge.gitlab_words import access, comment, message
+from bot.forge.gitlab_words import level as level_of
 from bot.forge.model import Status
 from tests.bot.forge.contract_http import HttpForgeContract
 from tests.bot.forge.definitions import gitlab_shapes
@@ -116,6 +117,16 @@ def test_a_recorded_membership_has_a_level_that_we_know() -> None:
     ]
     assert levels
     assert all(access(int(level)) in ("read", "write", "admin") for level in levels)
+
+
+@pytest.mark.parametrize(
+    "odd", [{"state": "blocked"}, {"state": "awaiting"}, {"membership_state": "awaiting"}]
+)
+def test_who_is_blocked_or_waits_to_be_let_in_may_do_nothing(odd: dict[str, str]) -> None:
+    member = {"username": "eve", "access_level": 50, "state": "active"}
+    assert level_of(member, "eve") == 50
+    assert level_of(member | {"membership_state": "active"}, "eve") == 50
+    assert level_of(member | odd, "eve") == level_of(member, "evelyn") == 0
 
 
 def test_a_recorded_project_is_named_by_its_path(

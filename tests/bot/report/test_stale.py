@@ -84,3 +84,22 @@ def test_a_comment_at_another_use_of_the_constant_is_found() -> None:
     assert [(one.line, one.names) for one in made] == [(7, ("4K",)), (9, ("4096",))]
     assert stale_comments(diff) == []
     assert stale_comments(diff, {"op_host/y.cpp": text}) == []
+
+
+@pytest.mark.parametrize(
+    "number", ["0x" + "f" * 400, "1 << " + "9" * 5000, "9" * 5000, "2 * " + "9" * 5000]
+)
+def test_a_number_without_end_is_none(number: str) -> None:
+    """Somebody's comment next to a change must not keep its merge request from being written."""
+    assert found(f"  // {number}", "-int a = 4096;", "+int a = 8192;") == []
+    assert found("  // x", f"-int a = {number};", "+int a = 8192;") == []
+
+
+def test_what_is_no_diff_has_no_comments() -> None:
+    assert stale_comments(f"--- a/x\n+++ b/x\n@@ -{'9' * 5000} +1 @@\n") == []
+
+
+@pytest.mark.parametrize("mark", ["1", '\\"', "a", "1 * "])
+def test_a_line_without_end_is_looked_at_where_it_begins(mark: str) -> None:
+    long = mark * (400_000 // len(mark))
+    assert found(f" // 4096 {long}", f"-int a = 4096; {long}", "+int a = 8;")[0][1][0] == "4096"

@@ -55,7 +55,11 @@ def test_explain_needs_a_run() -> None:
 
 def test_allowing_a_fork_is_a_command_of_its_own() -> None:
     assert parse("/ok-to-optimize") == (Command(action="allow"),)
-    assert "takes nothing" in message("/ok-to-optimize abc")
+    for commit in ("0123abcd" * 5, "0123ABCD" * 8):
+        made = Command(action="allow", commit=commit.lower())
+        assert parse(f"/ok-to-optimize {commit}") == (made,)
+    for other in ("abc", "0123abcd" * 4, "main", "0123abcd" * 5 + " x", "0123abc\u0664" * 5):
+        assert "takes the whole hash" in message(f"/ok-to-optimize {other}")
 
 
 @pytest.mark.parametrize(

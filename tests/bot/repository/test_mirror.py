@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.base.git import Git, GitError
+from bot.repository import mirror
 from bot.repository.commit_pack import read_pack, write_pack
 from bot.repository.job import Job
 from bot.repository.mirror import Commit, check_out, workload_of
@@ -273,3 +274,27 @@ def test_a_launched_kernels_workload_and_source_are_an_operator(
         assert (hit.folder, hit.kernel, hit.tiling) == (place, *sides)
     (other,) = touched_operators([KERNEL], commit.operators, commit.texts, load_triggers())
     assert other.folder == "src/math/scale"
+
+
+def test_sources_without_bound_are_not_held_in_memory(
+    ops: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stranger's pack of a few kilobytes can hold gigabytes of blanks."""
+    text = "// " + " " * 100_000
+    places = {f"src/math/scale_add/op_kernel/{n}.h": f"{text}{n}\n" for n in range(5)}
+    name = ops.commit("blanks", places)
+    monkeypatch.setattr(mirror, "_MAX_SOURCE_BYTES", 50_000)
+    kept = Commit(Git(ops.checkout), name)
+    assert KERNEL in kept.texts and not places.keys() & kept.texts.keys()
+    monkeypatch.undo()
+    monkeypatch.setattr(mirror, "_MAX_ALL_SOURCES", 400_000)
+    with pytest.raises(InputError, match=r"has more than 0 MB of C\+\+ sources"):
+        Commit(Git(ops.checkout), name).texts  # noqa: B018
+
+
+def test_a_link_with_an_endless_target_leads_out(ops: Repository) -> None:
+    git_of = Git(ops.checkout)
+    blob = git_of.run("hash-object", "-w", "--stdin", stdin="a/" * 4000).strip()
+    tree = git_of.run("mktree", stdin=f"120000 blob {blob}\tlong\n").strip()
+    found = Commit(git_of, tree)
+    assert found.links == {"long": (blob, "/")} and found.resolved("long") is None

@@ -164,6 +164,8 @@ def test_what_is_no_box_of_ours_is_no_tick() -> None:
     assert [t.action for t in ticks(line + "\n" + line)] == ["retry"]
     assert ticks("- [ ] <!-- ascendopt-do: retry 0123 -->") == []
     assert ticks("- [x] <!-- ascendopt-do: delete 0123 -->\n> - [x] x") == []
+    # Looked through once, and not from each line anew: forges take a million characters.
+    assert len(ticks("\r\n" * 500_000 + line)) == 1
 
 
 # A no that lasts

@@ -80,10 +80,11 @@ def test_no_word_and_no_file_of_a_hostile_fork_has_effect(
     )
     main = ops.bot.branch_head("main")
 
+    allowing = f"/ok-to-optimize {fork.head}"
     assert not carried(ops, ops.comment(fork.number, "/optimize", "mallory", "none")).jobs
-    carried(ops, ops.comment(fork.number, "/ok-to-optimize", "mallory", "none"))
+    carried(ops, ops.comment(fork.number, allowing, "mallory", "none"))
     assert not carried(ops, ops.comment(fork.number, "/optimize")).jobs
-    carried(ops, ops.comment(fork.number, "/ok-to-optimize"))
+    carried(ops, ops.comment(fork.number, allowing))
     carried(ops, ops.comment(fork.number, "/optimize"))
     connection = ops.connection()
     jobs = [record.job for record in ops.queue.jobs()]

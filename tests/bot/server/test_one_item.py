@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from bot.forge.local import LocalForge
 from bot.forge.model import RecentComments, Status
 from bot.repository.connection import Connection, Connections
 from bot.repository.job import Job
-from bot.server import ci_mode, service
+from bot.server import ci_mode, dashboard_issue, service
 from bot.server.ci_mode import report, state_of
 from bot.server.delivery import Delivered, deliver
 from bot.server.one_item import DEFECT, told
@@ -33,7 +34,7 @@ from ci.model.errors import EnvironmentProblem, InputError
 from tests.bot.forge import test_github
 from tests.bot.make import OPERATOR_PATH, git, job, result
 from tests.bot.operator_repository import KERNEL, Repository
-from tests.bot.server.ci_runs import Ci, asked, files_of, store
+from tests.bot.server.ci_runs import Ci, asked, files_of, store, the_merge_request
 
 SCALE_ADD = f"{OPERATOR_PATH}/op_kernel/scale_add.cpp"
 
@@ -201,6 +202,21 @@ def test_a_result_that_meets_a_defect_stops_no_other(
     assert right is not hand_in
 
 
+def test_a_dashboard_that_meets_a_defect_loses_no_result(
+    ci: Ci, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The merge request is open by then: what is not remembered is searched for again."""
+    _, job = asked(ci)
+
+    def render(*_: object) -> str:
+        raise KeyError("title")
+
+    monkeypatch.setattr(dashboard_issue, "render", render)
+    ci.report(job, result())
+    assert ci.records()[job.key].merge_request == the_merge_request(ci).number
+    assert ci.follow_up() == []
+
+
 def test_what_others_wrote_into_the_state_branch_stops_nothing(ci: Ci) -> None:
     asked(ci)
     here = f"local {ci.ops.name}"
@@ -211,6 +227,10 @@ def test_what_others_wrote_into_the_state_branch_stops_nothing(ci: Ci) -> None:
     store(ci.ops, {"facts.json": facts, "events.json": '[5, [{"a": 1}, 2]]', "jobs/x.json": "{"})
     ci.follow_up()
     assert '"n"' not in files_of(ci.ops)["facts.json"]
+    for number in ("9" * 5000, "9" * 30, "\u00b2"):  # of the dashboard, and of a time
+        said = {f"dashboard {here}": number, f"refreshed {here}": number}
+        store(ci.ops, {"facts.json": json.dumps(said)})
+        ci.follow_up()
 
 
 def test_an_event_that_is_handled_and_forgotten_cannot_fail(ops: Repository) -> None:

@@ -252,7 +252,7 @@ def test_what_another_job_of_the_same_account_wrote_allows_no_fork(ops: Reposito
     ops.bot.comment(request.number, f"<!-- ascendopt-reply: allowed-{request.head} -->\nThanks!")
     made = ops.comment(request.number, "/optimize op=scale")
     assert (made.jobs, made.note) == ((), NOT_ALLOWED)
-    assert ops.comment(request.number, "/ok-to-optimize\n\n/optimize op=scale").jobs
+    assert ops.comment(request.number, f"/ok-to-optimize {request.head}\n\n/optimize op=scale").jobs
 
 
 def test_the_bots_own_change_starts_no_search_when_it_was_squashed(ci: Ci) -> None:

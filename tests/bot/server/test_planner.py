@@ -247,6 +247,11 @@ def fork_request(ops: Repository) -> int:
     return stranger.open("Theirs", "", "theirs", "main", fork=fork).number
 
 
+def allowing(ops: Repository, number: int) -> str:
+    """The command that allows a fork's head as it is now."""
+    return f"/ok-to-optimize {ops.bot.merge_request(number).head}"
+
+
 def carry(ops: Repository, made: Plan) -> None:
     """What the service does with a plan."""
     event = ops.event(kind="push")
@@ -259,8 +264,8 @@ def carry(ops: Repository, made: Plan) -> None:
 def test_a_forks_head_runs_only_when_a_writer_allowed_that_very_commit(ops: Repository) -> None:
     number = fork_request(ops)
     refused = ops.comment(number, "/optimize")
-    assert not refused.jobs and "/ok-to-optimize" in answer(refused)
-    carry(ops, ops.comment(number, "/ok-to-optimize"))
+    assert not refused.jobs and allowing(ops, number) in answer(refused)
+    carry(ops, ops.comment(number, allowing(ops, number)))
     allowed = ops.comment(number, "/optimize")
     (job,) = allowed.jobs
     assert job.from_fork and job.target_branch == "main"
@@ -273,7 +278,7 @@ def test_a_forks_head_runs_only_when_a_writer_allowed_that_very_commit(ops: Repo
 
 def test_a_stranger_cannot_allow_a_fork_nor_pretend_that_the_bot_did(ops: Repository) -> None:
     number = fork_request(ops)
-    made = ops.comment(number, "/ok-to-optimize", user="stranger", access="read")
+    made = ops.comment(number, allowing(ops, number), user="stranger", access="read")
     assert "needs write permission" in answer(made)
     head = ops.bot.merge_request(number).head
     forged = f"<!-- ascendopt-reply: allowed-{head} -->\n"
@@ -283,14 +288,27 @@ def test_a_stranger_cannot_allow_a_fork_nor_pretend_that_the_bot_did(ops: Reposi
 
 def test_allowing_and_asking_in_one_comment_works(ops: Repository) -> None:
     number = fork_request(ops)
-    assert len(ops.comment(number, "/ok-to-optimize\n\n/optimize").jobs) == 1
+    assert len(ops.comment(number, f"{allowing(ops, number)}\n\n/optimize").jobs) == 1
+
+
+def test_what_a_fork_pushed_after_the_comment_is_not_allowed(ops: Repository) -> None:
+    """A stranger waits for the comment, then pushes: the bot reads it a minute later."""
+    number = fork_request(ops)
+    words = allowing(ops, number)
+    (ops.checkout / KERNEL).write_text("int worse;\n")
+    git(ops.checkout, "commit", "-qam", "Worse")
+    git(ops.checkout, "push", "-q", str(ops.folder / "fork.git"), "theirs")
+    for late in (words, "/ok-to-optimize", f"{words}\n\n/optimize"):
+        made = ops.comment(number, late)
+        assert not made.jobs and not made.facts
+        assert answer(made).count("/ok-to-optimize") == 1 and allowing(ops, number) in answer(made)
 
 
 def test_a_forks_merge_request_starts_nothing_by_itself(tmp_path: Path) -> None:
     ops = operator_repository(tmp_path, "triggers: {merge_request: true}\n")
     number = fork_request(ops)
     assert not changed(ops, number).jobs
-    carry(ops, ops.comment(number, "/ok-to-optimize"))
+    carry(ops, ops.comment(number, allowing(ops, number)))
     assert kinds(changed(ops, number)) == ["measure", "optimize"]
 
 
@@ -299,7 +317,7 @@ def test_a_run_by_hand_of_a_forks_head_must_be_allowed_too(ops: Repository) -> N
     ops.as_user("alice")
     values = {"kind": "dispatch", "number": number, "sender": "alice", "text": ""}
     assert not ops.plan(**values).jobs
-    carry(ops, ops.comment(number, "/ok-to-optimize"))
+    carry(ops, ops.comment(number, allowing(ops, number)))
     assert folders(ops.plan(**values)) == ["src/math/scale"]
 
 

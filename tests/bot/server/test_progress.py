@@ -7,6 +7,7 @@ from rich.console import Console
 from bot.server.progress import LiveView, PlainLog, describe, progress_for, standing
 from ci.model.notice import Notice
 from ci.model.trial import Outcome
+from tests.bot.base.test_text import ORDER
 from tests.bot.make import WIDE_TILE, result, trial
 
 
@@ -101,3 +102,15 @@ def test_a_line_names_the_gate_that_refused() -> None:
 
 def test_nothing_is_claimed_before_the_baseline_is_measured() -> None:
     assert standing(Notice(kind="started")) == ""
+
+
+def test_no_text_of_a_run_is_an_order_to_a_runner_or_to_the_view() -> None:
+    words = "::add-mask::x src/##[group]x [/bold]\x1b[2J"
+    log = Console(file=io.StringIO())
+    PlainLog(log, "time")(Notice(kind="finished", text=words))
+    terminal = Console(file=io.StringIO(), force_terminal=True, width=80)
+    with LiveView(terminal, words, "time") as view:
+        view(Notice(kind="finished", text=words))
+    told = [c.file.getvalue() for c in (log, terminal) if isinstance(c.file, io.StringIO)]
+    assert all("add-mask" in text and "\x1b[2J" not in text for text in told)
+    assert not ORDER.search(told[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,8 +14,12 @@ from bot.base.git import Git
 from bot.forge.local import LocalForge
 from bot.repository.job import Record
 from bot.server.ci_mode import state_of
+from bot.server.queue import Queue, pause
+from bot.server.refused import No
 from bot.server.state_branch import KEEP_ENDED, STATE_BRANCH
 from ci.model.errors import InputError
+from ci.model.json_lines import json_lines
+from experience.bank.exchange import SHIPPED
 from tests.bot.make import OPERATOR_PATH, git, result
 from tests.bot.server.ci_runs import Ci, asked, failed, files_of, store, the_merge_request
 
@@ -78,6 +83,90 @@ def test_a_key_that_is_no_name_of_a_folder_is_left_out(ci: Ci, key: str) -> None
     store(ci.ops, {"jobs/aa.json": json.dumps(record)})
     assert set(ci.records()) == {job.key}
     assert ci.follow_up() is not None
+
+
+def test_what_the_queue_has_no_room_for_is_left_out_and_the_rest_is_there(ci: Ci) -> None:
+    number, job = asked(ci)
+    record = json.loads(ci.records()[job.key].model_dump_json())
+    odd: dict[str, float] = dict.fromkeys(
+        ("attempts", "outages", "comment_id", "merge_request"), 2**63
+    )
+    odd |= {name: float("nan") for name in ("created", "started", "finished", "lease_until")}
+    files = {
+        f"jobs/{place:016x}.json": json.dumps(
+            {**record, name: value, "job": {**record["job"], "key": f"{place:016x}"}}
+        )
+        for place, (name, value) in enumerate(odd.items())
+    }
+    push = {"forge": "local", "kind": "push", "delivery": "odd"}
+    files["events.json"] = json.dumps([[push, 2**63, 0.0], [push, 1, float("nan")]])
+    store(ci.ops, {**files, "results/abc": "{}", "results/abc.json": "{}", "results/é.json": "{}"})
+    assert set(ci.records()) == {job.key}
+    ci.write(number, "/optimize status")
+    assert set(files_of(ci.ops)) == {"README.md", "facts.json", f"jobs/{job.key}.json"}
+
+
+def test_an_event_that_was_tried_ever_so_often_waits_an_hour_at_most() -> None:
+    assert pause(2**62) == pause(30) == 3600.0
+
+
+def test_a_bank_that_others_wrote_into_stops_no_run(ci: Ci) -> None:
+    known = json_lines(SHIPPED.read_text())[0]
+    asked(ci)
+    store(ci.ops, {"bank.jsonl": f"x\n{known}\n{{}}\n"})
+    with state_of(ci.connection()) as state:
+        state.read()
+        assert state.bank == f"{known}\n"
+
+
+def test_what_is_too_large_is_left_out_unread(ci: Ci, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, job = asked(ci)
+    read: list[int] = []
+
+    def blobs(git: Git, names: list[str]) -> dict[str, bytes]:
+        found = Git.blobs(git, names)
+        read.extend(map(len, found.values()))
+        return found
+
+    big = "x" * 1_000_001
+    store(ci.ops, {"jobs/aa.json": big, "jobs/x/y.json": "{}", "facts.json": big, "other": big})
+    connection = ci.connection()
+    monkeypatch.setattr(connection.mirror.git, "blobs", partial(blobs, connection.mirror.git))
+    with state_of(connection) as state:
+        assert [r.job.key for r in state.read().jobs()] == [job.key]
+    assert 0 < max(read) < 100_000
+
+
+def test_long_comments_during_an_outage_take_no_others_place(ci: Ci) -> None:
+    """Twenty of a stranger's would be more than is read again."""
+    asked(ci)
+    words = "/optimize " + "x" * 60_000
+    event = ci.ops.event(kind="comment", action="created", number=1, text=words)
+    with state_of(ci.connection()) as state:
+        for number in range(20):
+            one = event.model_copy(update={"comment_id": 900 + number, "delivery": f"d{number}"})
+            state.change(partial(Queue.keep_event, event=one, attempts=1))
+    with state_of(ci.connection()) as state:
+        assert [w.event.comment_id for w in state.read().waiting_events()] == [*range(900, 920)]
+
+
+def test_more_facts_than_are_read_again_take_no_no_away(ci: Ci) -> None:
+    asked(ci)
+    no = No("operator", "src/a", by="alice").fact("local", ci.ops.name)
+    with state_of(ci.connection()) as state:
+
+        def fill(queue: Queue) -> None:
+            queue.set_fact(*no)
+            for number in range(50):
+                queue.set_fact(f"answered local {ci.ops.name} {number}", "1" * 50_000)
+
+        state.change(fill)
+    with state_of(ci.connection()) as state:
+        facts = state.read().facts()
+    assert facts[no[0]] == no[1]
+    assert (
+        facts[f"answered local {ci.ops.name} 49"] and f"answered local {ci.ops.name} 1" not in facts
+    )
 
 
 def test_records_of_another_repository_are_not_ours(ci: Ci) -> None:

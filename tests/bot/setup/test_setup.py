@@ -376,3 +376,8 @@ def test_the_example_repository_has_the_files_that_init_writes(forge: str) -> No
     example = TOP / "examples" / "repository_with_bot"
     found = {one.path: one.state for one in setup_files(example, forge, "", "main", force=True)}
     assert found == dict.fromkeys(found, "there")
+
+
+def test_a_pipeline_with_numbers_of_yaml_is_read_as_the_forge_reads_it() -> None:
+    text = "stages: [build, last]\njob: {timeout: 1:30, variables: {MASK: 0755}}\n"
+    assert "stage: last" in included(text, ".gitlab/ascendopt.yml")

@@ -43,6 +43,15 @@ def test_a_key_below_a_name_of_ones_own_is_told_with_the_keys_known_there() -> N
     assert told == "f.yml line 3: named.one.sise is not a known key; known here: size."
 
 
+@pytest.mark.parametrize(
+    ("text", "read"), [("010", "8"), ("1:30", "90"), ("-0_7", "-7"), ("00.5", "0.5")]
+)
+def test_a_number_that_yaml_takes_for_another_is_refused(text: str, read: str) -> None:
+    with pytest.raises(InputError, match=f"f line 2: .*'{text}' is {read} in YAML"):
+        YamlFile(f"a: 1\nb: {text}\n", "f")
+    assert YamlFile(f"a: '{text}'\nb: 0\nc: 0.5\nd: 0x10\n", "f").data["d"] == 16
+
+
 def test_aliases_are_read_only_where_they_are_asked_for() -> None:
     text = "name: x\nparts: [&p {size: 3}, *p]\n"
     assert YamlFile(text, "f.yml", aliases=True).read(Whole).parts == (Part(size=3),) * 2

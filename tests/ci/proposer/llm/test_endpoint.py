@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ci.model.errors import InputError
 from ci.proposer.llm.chat import ChatFailure, Message, Reply
 from ci.proposer.llm.endpoint import EndpointChat, connect
 from tests.ci.proposer.llm.make import model_at
@@ -142,6 +143,29 @@ def test_the_key_goes_to_the_endpoint_alone_and_never_into_an_error(
     assert not any("other" in v or "org-of" in v for v in headers.values())
     assert KEY not in str(caught.value)
     assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_no_source_goes_where_a_redirection_leads(status: int) -> None:
+    with serving(lambda asked: Answer()) as elsewhere:
+        leading = {"location": f"{elsewhere.url}/chat/completions"}
+        said = str(failure(Answer(status=status, headers=leading)))
+    assert f"status {status}" in said and elsewhere.asked == []
+
+
+def test_no_key_crosses_a_network_in_the_clear(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(lambda asked: Answer()) as server:
+        model = model_at(server)
+    model = model.model_copy(update={"key": "SOME_KEY"})
+    monkeypatch.setenv("SOME_KEY", KEY)
+    for address in ("http://models.example/v1", "http://10.0.0.5:8000/v1", "http://[::2]/v1"):
+        with pytest.raises(InputError, match="in the clear") as caught:
+            connect(model.model_copy(update={"endpoint": address}))
+        assert KEY not in str(caught.value)
+    for address in ("https://models.example/v1", "http://localhost:1/v1", "http://[::1]/v1"):
+        assert connect(model.model_copy(update={"endpoint": address})).api_key == KEY
+    monkeypatch.delenv("SOME_KEY")
+    assert connect(model.model_copy(update={"endpoint": "http://10.0.0.5:8000/v1"}))
 
 
 def test_the_same_client_asks_for_embeddings() -> None:

@@ -1,0 +1,63 @@
+"""Sources of a stranger are read where tokens are: none takes hours, or all of the memory."""
+
+from __future__ import annotations
+
+import pytest
+
+from ci.source.cpp_text import expand, function_macros, global_functions, without_comments
+from ci.source.op_classes import compiled_text, expanded, op_classes
+
+LONG = 400_000
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ('a // b "c\nd', "a        \nd"),
+        ('"a // b" /* c\nd */ e', '"a // b"     \n     e'),
+        ("'\"' // '", "'\"'     "),
+        ("1'000 // '", "1'000     "),
+        ('R"x(a // )" b)x" // c', 'R"x(a // )" b)x"     '),
+        ('R"x(a // b', 'R"x(a     '),
+        ("don't do // this\n'//'", "don't do        \n'//'"),
+        ('"open // a \\" /* b */ c', '"open                  '),
+        ('"a\\\n// b" // c', '"a\\\n// b"     '),
+        ("// a \\\nb\nc /*", "      \n \nc   "),
+    ],
+)
+def test_comments_are_blanked_and_literals_stay(text: str, shown: str) -> None:
+    assert without_comments(text) == shown and len(text) == len(shown)
+
+
+@pytest.mark.parametrize(
+    "mark", ['\\"', "\\'", 'R"(', '"', "'", "/*", "//", '"/**/\\"', "#if 0\n", 'R"a(R"b(']
+)
+def test_what_is_opened_ever_so_often_and_never_closed_is_read_once(mark: str) -> None:
+    """A text that were read anew from each mark would take hours, and all threads with it."""
+    text = mark * (LONG // len(mark))
+    assert len(compiled_text(text)) <= len(text)
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["__global__ ", "__global__ void a(", "__global__ void __attribute__((", "__global__ x "],
+)
+def test_an_entrys_head_holds_no_other_head(head: str) -> None:
+    text = head * (LONG // len(head)) + "\n__global__ __aicore__ void k(int a, int b) {}"
+    assert global_functions(text) == [("k", ("int a", "int b"))]
+
+
+@pytest.mark.parametrize("bomb", ["#define A(x) A(x x)\n", "#define A(x) B(x x)\n#define B A\n"])
+def test_a_macro_that_doubles_what_it_is_given_does_not_fill_the_memory(bomb: str) -> None:
+    made = expand("A(a)" * 40, function_macros(bomb))
+    assert len(made) < 3_000_000
+    assert expanded("#define A(x) x x\nA(b)").split() == ["b", "b"]
+
+
+def test_classes_that_do_not_close_end_where_the_next_begins() -> None:
+    one = "class A : public OpDef { int a;\n"
+    found = op_classes(one * 5_000)
+    assert len(found) == 5_000 and sum(len(body) for _, body in found) < 5_000 * len(one)
+    assert op_classes("int a;") == []
+    good = 'class A : public ops::OpDef { void f() { "}"; } };\nclass B : public OpDef { int b; };'
+    assert op_classes(good) == [("A", '{ void f() { "}"; } '), ("B", "{ int b; ")]
