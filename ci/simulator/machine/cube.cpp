@@ -16,7 +16,10 @@ bool passed_over(const char* mnemonic, const void* site) {
 }
 
 uint8_t* CubeIssue::operand(Memory memory, const void* address, const Pieces& pieces,
-                            uint32_t alignment, bool write) {
+                            uint32_t alignment, const void* tensor, bool write) {
+    // The tiles of a product's own steps belong to no tensor of the kernel.
+    if (!current->ordered_by_data)
+        check_reach(tensor, address, pieces.extent(), write, mnemonic_, site_);
     const uint32_t offset =
         check_local(memory, address, pieces.extent(), alignment, write, mnemonic_, site_);
     operands_[count_++] = {offset, pieces, write};
@@ -37,13 +40,13 @@ uint8_t* CubeIssue::operand(Memory memory, const void* address, const Pieces& pi
 }
 
 uint8_t* CubeIssue::read(Memory memory, const void* address, const Pieces& pieces,
-                         uint32_t alignment) {
-    return operand(memory, address, pieces, alignment, false);
+                         uint32_t alignment, const void* tensor) {
+    return operand(memory, address, pieces, alignment, tensor, false);
 }
 
 uint8_t* CubeIssue::write(Memory memory, const void* address, const Pieces& pieces,
-                          uint32_t alignment) {
-    return operand(memory, address, pieces, alignment, true);
+                          uint32_t alignment, const void* tensor) {
+    return operand(memory, address, pieces, alignment, tensor, true);
 }
 
 void CubeIssue::global(const Transfer& span) {

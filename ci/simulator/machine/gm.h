@@ -45,6 +45,10 @@ void* behind_l2(void* address);
 // padding behind a tensor, or into an input, is a warning.
 void check_gm(const Transfer& span, const char* mnemonic, const void* site);
 
+// Warns where the host side has asked for less of the workspace than its system part has, which
+// `what` needs.
+void check_system_workspace(const char* what, const void* site);
+
 // Warns of a single element that is read from the padding behind an input or output.
 void check_behind(const Transfer& one, const char* mnemonic, const void* site);
 

@@ -62,7 +62,6 @@ void dav_view(uint64_t address, uint64_t bytes) {
 
 void dav_extent(uint64_t address, uint64_t first, uint64_t last) {
     if (current == nullptr) return;
-    if (current->cube && in_local_memories(reinterpret_cast<const void*>(address))) return;
     if (last == 0)
         current->extents.erase(address);
     else

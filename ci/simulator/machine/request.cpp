@@ -88,6 +88,8 @@ Request read_request(const std::string& path) {
             request.tiling = fields[1];
         } else if (word == "workspace") {
             request.workspace = number(fields[1], line);
+        } else if (word == "asked_workspace") {
+            request.asked_workspace = number(fields[1], line);
         } else if (word == "poison") {
             request.poison = static_cast<uint8_t>(number(fields[1], line));
         } else if (word == "behind") {

@@ -44,6 +44,7 @@ struct Request {
     bool auto_sync = true;
     bool true_offsets = false;  // front door 2: UB addresses count from 0
     uint64_t workspace = 0;
+    uint64_t asked_workspace = 0;  // what the host side asks for, which may be less
     uint8_t poison = 0xff;  // see Launch
     uint8_t behind = 0xff;  // see Launch
     uint64_t over_read = 32;

@@ -175,6 +175,7 @@ void make_cores(const Request& request) {
     shared.poison = request.poison;
     shared.behind = request.behind;
     shared.over_read = request.over_read;
+    shared.asked_workspace = request.asked_workspace;
     shared.checked = request.checked;
     shared.addresses = request.addresses;
     shared.cubes_per_block = request.cubes_per_block;
