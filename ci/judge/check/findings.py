@@ -18,7 +18,7 @@ Key: TypeAlias = tuple[str, ...]
 
 _NUMBER: Final = re.compile(r"(?:0x[0-9a-f]+|\b\d+)\b")
 
-QUIET: Final = ("door", "behind", MEETS)
+QUIET: Final = ("door", "behind", "block_dim", MEETS)
 """Kinds of warnings that say nothing of the operator by themselves."""
 
 _CAUSES: Final = (
@@ -31,6 +31,7 @@ _CAUSES: Final = (
     "narrow_offset",
     "wrapped",
     "short_tiling",
+    "attribute_type",
     "division",
     "behind",
     "unset",
@@ -45,6 +46,7 @@ _HINTS: Final = (
     "rewritten",
     "unread",
     "unused",
+    "beyond_rank",
 )
 """What harms nothing by itself: it is worth a look where a result is wrong and nothing says why."""
 
@@ -59,7 +61,9 @@ _CONFLICTS: Final = (Outcome.RACE.value, "compiler_order", "own_source")
 
 _WRONG: Final = (Outcome.WRONG_RESULT.value, "behind", "unset")
 
-_CAUSED: Final = (Outcome.WRONG_RESULT.value, Outcome.MEMORY_ERROR.value, Outcome.RACE.value)
+_ENDED: Final = (Outcome.MEMORY_ERROR.value, Outcome.LAUNCH_ERROR.value, Outcome.TIMEOUT.value)
+
+_CAUSED: Final = (Outcome.WRONG_RESULT.value, Outcome.RACE.value, *_ENDED)
 
 _DOUBT: Final = "No golden function says that the operator takes this case."
 _OUTPUTS: Final = (
@@ -184,9 +188,13 @@ class Findings:
             self.valued.add(key)
             self.found[key] = _doubted(self.found[key], _VALUES)
 
-    def _cases(self, *kinds: str) -> set[str]:
-        """The cases that show a fault of one of the kinds."""
-        faults = [key for key, one in self.found.items() if one.kind in kinds and one.fails]
+    def _cases(self, *kinds: str, placed: bool = True) -> set[str]:
+        """The cases that show a fault of one of the kinds; without `placed` one without a line."""
+        faults = [
+            key
+            for key, one in self.found.items()
+            if one.kind in kinds and one.fails and (placed or not one.place.source)
+        ]
         return {case for key in faults for case in self.shown_by[key]}
 
     def ordered(self) -> tuple[Finding, ...]:
@@ -205,7 +213,7 @@ class Findings:
         crashed = {f.place.source for f in self.found.values() if f.kind == "launch_error"}
         wrong = self._cases(*_CAUSED)
         explained = wrong & self._cases(*(kind for kind in _CAUSES if kind != "unset"))
-        puzzling = self._cases(*_WRONG) - explained
+        puzzling = (self._cases(*_WRONG) | self._cases(*_ENDED, placed=False)) - explained
         found = []
         for key in self.found:
             one = self._counted(key)
@@ -224,8 +232,8 @@ class Findings:
             sure = one.place.case not in self.doubtful and key not in self.valued
             if one.kind in _CAUSES and wrong & cases and sure:
                 found.append(one.model_copy(update={"severity": Severity.ERROR}))
-            elif one.kind == Outcome.WRONG_RESULT.value:
-                found.append(one.model_copy(update={"advice": self._causes(cases)}))
+            elif one.kind in (Outcome.WRONG_RESULT.value, *_ENDED) and not one.place.source:
+                found.append(one.model_copy(update={"advice": self._causes(cases) or one.advice}))
             else:
                 found.append(one)
         return tuple(

@@ -195,6 +195,49 @@ def test_a_number_too_large_for_a_variable_of_the_host_side_is_named(
     assert name in one.text
 
 
+_SHAPE = "context->GetInputShape(0)->GetStorageShape()"
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize(
+    ("before", "kind"),
+    [
+        (f"tiling.set_total({_SHAPE}.GetDim(1) + 1024);", "beyond_rank"),
+        ("tiling.set_total(*context->GetAttrs()->GetInt(0) == 2 ? 1024 : 512);", "attribute_type"),
+    ],
+)
+def test_what_the_host_side_asks_that_is_not_there_explains_a_wrong_result(
+    tmp_path: Path, before: str, kind: str
+) -> None:
+    folder = changed(
+        tmp_path / "odd",
+        "op_host/small.cpp",
+        f"tiling.set_total({_SHAPE}.GetShapeSize());",
+        before,
+    )
+    host, then = folder / "op_host/small.cpp", "this->AICore().SetTiling"
+    scale = 'this->Attr("scale").AttrType(OPTIONAL).Float(2.0);'
+    host.write_text(host.read_text().replace(then, f"{scale}\n        {then}"))
+    (folder / "golden.py").write_text("def small(x, scale=2.0):\n    return x * 3\n")
+    report = checked(folder)
+    (one,) = found(report, kind)
+    assert one.place.source == line_with(folder, before)
+    unplaced = [found for found in report.findings if found.fails and not found.place.source]
+    assert unplaced
+    assert all(one.place.source in found.advice for found in unplaced)
+
+
+def test_a_block_dim_of_0_is_named_with_its_line(tmp_path: Path) -> None:
+    folder = changed(
+        tmp_path / "none",
+        "op_host/small.cpp",
+        "context->SetBlockDim(1);",
+        "context->SetBlockDim(0);",
+    )
+    (one,) = found(checked(folder), "launch_error")
+    assert one.place.source == line_with(folder, "SetBlockDim(0)")
+
+
 def test_a_tiling_key_that_no_branch_takes_is_named(tmp_path: Path) -> None:
     folder = changed(
         tmp_path / "key",
