@@ -42,6 +42,8 @@ _HINTS: Final = (
     "views",
     "two_pipes",
     "padding_lanes",
+    "filled_lanes",
+    "rounding",
     "half_sum",
     "rewritten",
     "unread",
@@ -80,7 +82,9 @@ _ORDER: Final = (
     "narrow_offset",
     "wrapped",
     "narrowed_field",
+    "attribute_type",
     "short_tiling",
+    "workspace",
     "memory_error",
     "launch_error",
     "race",
@@ -99,6 +103,8 @@ class Findings:
     """Cases that the operator may not be made for: what they show is a note."""
     outputs_guessed: set[str] = field(default_factory=set)
     """Cases of which nothing says how long the outputs are: errors of memory are notes."""
+    steady: set[str] = field(default_factory=set)
+    """Cases whose outputs do not hang on what nothing has written."""
     valued: set[Key] = field(default_factory=set)
     """Faults that hang on the values of a case's integers: notes."""
 
@@ -259,11 +265,15 @@ class Findings:
             places = [
                 f.place.source
                 for key, f in self.found.items()
-                if f.kind in kinds and cases & self.shown_by[key]
+                if f.kind in kinds and self.shown_by[key] & self._moved(f, cases)
             ]
             if any(places):
                 break
         return f"Look first at {' and '.join(filter(None, places[:3]))}." if any(places) else ""
+
+    def _moved(self, finding: Finding, cases: set[str]) -> set[str]:
+        """Those of the cases whose result the finding can explain."""
+        return cases - self.steady if finding.kind == "uninitialised" else cases
 
     def _add(self, finding: Finding) -> None:
         if finding.fails and finding.place.case in self.doubtful:

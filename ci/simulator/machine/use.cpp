@@ -88,7 +88,7 @@ void warn_unused() {
             one.reader == 0 ? "them"
                             : "the rest, which " + std::string(name_of(reader)) + " leaves out";
         warn_pair(site_address(reader.site), site_address(site), "unused", name_of(reader),
-                  "Of the %llu bytes that %s writes into UB, %llu are read; nothing reads %s.",
+                  "Of the %llu bytes that %s writes, %llu are read; nothing reads %s.",
                   static_cast<unsigned long long>(one.bytes), name_of(writer),
                   static_cast<unsigned long long>(one.bytes - one.unused), part.c_str());
     }

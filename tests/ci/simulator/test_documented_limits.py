@@ -133,6 +133,40 @@ FRACTALS = """
     product.cmatrixInitVal = true;
     Mmad(result.Get<float>(), to, right, product);
 """
+SUMS = """
+    TBuf<TPosition::CO1> sums;
+    TPipe pipe;
+    pipe.InitBuffer(sums, 1024);
+    LocalTensor<half> l1(TPosition::A1, 0, 256), left(TPosition::A2, 0, 256);
+    LocalTensor<half> right(TPosition::B2, 0, 256);
+    DataCopy(l1, global<half>(a[0]), Nd2NzParams(1, 16, 16, 0, 16, 16, 1, 0));
+    PipeBarrier<PIPE_ALL>();
+    LoadData(left, l1, LoadData2DParams(0, 1, 1, 0, 0, false, 0));
+    LoadData(right, l1, LoadData2DParams(0, 1, 1, 0, 0, false, 0));
+    PipeBarrier<PIPE_ALL>();
+    MmadParams product;
+    product.m = product.n = product.k = 16;
+    for (int32_t i = 0; i < 2; ++i) {
+        product.cmatrixInitVal = i == 0 || OVER;
+        Mmad(sums.Get<float>(), left, right, product);
+        PipeBarrier<PIPE_M>();
+    }
+"""
+ROUNDED = """
+    LocalTensor<float> from(TPosition::VECCALC, 0, 64);
+    LocalTensor<half> to(TPosition::VECCALC, 256, 64);
+    Duplicate(from, 1.0f, 64);
+    PipeBarrier<PIPE_V>();
+    Cast(to, from, OVER ? RoundMode::CAST_TRUNC : RoundMode::CAST_RINT, 64);
+    PipeBarrier<PIPE_V>();
+    Cast(from, to, RoundMode::CAST_NONE, 64);
+"""
+LEFT = """
+    const int32_t over = OVER;
+    GlobalTensor<int32_t> y = global<int32_t>(a[1]);
+    y.SetValue(0, 1);
+    if (!over) DataCacheCleanAndInvalid<int32_t, CacheLine::ENTIRE_DATA_CACHE>(y);
+"""
 ROOM = """
     GlobalTensor<int32_t> space = global<int32_t>(a[2]);
     LocalTensor<int32_t> local(TPosition::VECCALC, 0, 64);
@@ -152,6 +186,24 @@ def test_what_may_explain_a_wrong_result_is_told_with_its_line(harness: CheckedH
     beyond, within = harness.over(HINTS, 1), harness.over(HINTS, 0)
     assert [len(beyond.warned(kind)) for kind in kinds] == [1, 1, 1]
     assert [len(within.warned(kind)) for kind in kinds] == [0, 0, 0]
+    (filled,) = within.warned("filled_lanes")
+    assert "12 bytes" in filled
+
+
+@pytest.mark.parametrize(
+    ("body", "cores", "kind", "said"),
+    [
+        (SUMS, (1, 0), "unused", "Of the 1024 bytes that mad writes, 0 are read"),
+        (ROUNDED, (0, 1), "rounding", "toward zero"),
+        (LEFT, (0, 1), "cache_left", "byte 0 of output 0"),
+    ],
+)
+def test_what_may_explain_a_result_is_told_only_where_it_is_done(
+    harness: CheckedHarness, body: str, cores: tuple[int, int], kind: str, said: str
+) -> None:
+    (text,) = harness.over(body, 1, cores).warned(kind)
+    assert said in text
+    assert harness.over(body, 0, cores).warned(kind) == []
 
 
 def test_what_leaves_a_buffer_of_the_cube_core_is_named(harness: CheckedHarness) -> None:
