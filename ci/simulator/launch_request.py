@@ -132,7 +132,7 @@ def _input(stem: Path, tensor: Array | list[Array] | None, *, written: bool) -> 
         for path, item in zip(_parts(stem, tensor), tensor, strict=True):
             lines.append(_item(_input_file(path, item, written), item))
         return lines
-    return [f"arg\tinput\t{_input_file(stem, tensor, written)}\t{tensor.nbytes}"]
+    return [f"arg\tinput\t{_input_file(stem, tensor, written)}\t{_sizes(tensor)}"]
 
 
 def _input_file(path: Path, tensor: Array, written: bool) -> Path:
@@ -150,7 +150,12 @@ def _output(stem: Path, tensor: Array | list[Array] | None) -> list[str]:
     if isinstance(tensor, list):
         items = zip(_parts(stem, tensor), tensor, strict=True)
         return [f"list\toutput\t{len(tensor)}", *(_item(path, item) for path, item in items)]
-    return [f"arg\toutput\t{stem}\t{tensor.nbytes}"]
+    return [f"arg\toutput\t{stem}\t{_sizes(tensor)}"]
+
+
+def _sizes(tensor: Array) -> str:
+    """The bytes of a tensor, and of one of its elements."""
+    return f"{tensor.nbytes}\t{tensor.dtype.itemsize}"
 
 
 def _item(path: Path, tensor: Array) -> str:

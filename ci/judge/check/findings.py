@@ -39,18 +39,21 @@ _CAUSES: Final = (
 """What can make a result wrong at another place."""
 
 _HINTS: Final = (
-    "views",
-    "two_pipes",
-    "padding_lanes",
-    "filled_lanes",
-    "rounding",
+    "beyond_rank",
+    "element_size",
     "half_sum",
+    "counter_mode",
+    "rounding",
+    "two_pipes",
+    "filled_lanes",
+    "views",
     "rewritten",
     "unread",
     "unused",
-    "beyond_rank",
+    "padding_lanes",
 )
-"""What harms nothing by itself: it is worth a look where a result is wrong and nothing says why."""
+"""What harms nothing by itself: it is worth a look where a result is wrong and nothing says why,
+the likeliest first."""
 
 _LESSER: Final = (*_HINTS, "given_size", "uninitialised")
 """What may be the cause where nothing else is."""
@@ -262,17 +265,19 @@ class Findings:
 
     def _causes(self, cases: set[str]) -> str:
         for kinds in (_CAUSES, _LESSER):
-            places = [
-                f.place.source
+            shown = [
+                f
                 for key, f in self.found.items()
                 if f.kind in kinds and self.shown_by[key] & self._moved(f, cases)
             ]
-            if any(places):
+            shown.sort(key=lambda f: kinds.index(f.kind))
+            places = [*dict.fromkeys(f.place.source for f in shown if f.place.source)]
+            if places:
                 break
-        return f"Look first at {' and '.join(filter(None, places[:3]))}." if any(places) else ""
+        return f"Look first at {' and '.join(places[:3])}." if places else ""
 
     def _moved(self, finding: Finding, cases: set[str]) -> set[str]:
-        """Those of the cases whose result the finding can explain."""
+        """The cases, of these, whose result the finding can explain."""
         return cases - self.steady if finding.kind == "uninitialised" else cases
 
     def _add(self, finding: Finding) -> None:

@@ -77,7 +77,7 @@ uint8_t* allocate_gm(uint64_t bytes, GmRole role, const std::string& name, uint8
         if (mapped >= 2 * GUARD && !launch().addresses) madvise(memory, mapped, MADV_HUGEPAGE);
         if (fill != 0) std::memset(memory, fill, usable);
     }
-    allocations.push_back({next, bytes, usable, role, name, false});
+    allocations.push_back({next, bytes, usable, role, name, false, 0});
     next += (mapped + GUARD + GUARD - 1) / GUARD * GUARD;
     return static_cast<uint8_t*>(memory);
 }
@@ -134,6 +134,11 @@ void mark_output(const uint8_t* address) {
             one.role = GmRole::OUTPUT;
             one.has_values = true;
         }
+}
+
+void set_element(const uint8_t* address, uint32_t bytes) {
+    for (Allocation& one : allocations)
+        if (one.start == reinterpret_cast<uint64_t>(address)) one.element = bytes;
 }
 
 bool in_tiling(uint64_t address) {

@@ -27,6 +27,8 @@ bool share_gm(const std::string& file, uint64_t bytes, const std::string& name, 
 // The allocation at this address is (also) an output: writing it is expected, but it has values
 // already.
 void mark_output(const uint8_t* address);
+// The tensor at this address has elements of so many bytes.
+void set_element(const uint8_t* address, uint32_t bytes);
 // True for an address in the tiling data.
 bool in_tiling(uint64_t address);
 

@@ -243,7 +243,14 @@ void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
     }
     if (launch().addresses) return;
     hazards.settle();
-    if (launch().checked) note_half_sum(mnemonic, dtype, operands, count, repeats, site);
+    if (launch().checked) {
+        note_half_sum(mnemonic, dtype, operands, count, repeats, site);
+        if (current->ignored_repeats != 0)
+            warn(site, "counter_mode", mnemonic,
+                 "%s is given %u repeats in counter mode, where the mask says how many elements "
+                 "there are.",
+                 mnemonic, current->ignored_repeats);
+    }
     if (repeats > 0 && count <= MOST_BANKS)
         check_own_source(mnemonic, dtype, operands, offsets, count, repeats, site);
     const BankConflicts conflicts = known_conflicts(banks, bank_count, repeats);

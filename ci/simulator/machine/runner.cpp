@@ -125,6 +125,7 @@ void place_arguments(Request& request) {
         if (!argument.list) {
             place(argument.tensor, input, name);
             argument.address = argument.tensor.address;
+            set_element(argument.address, argument.tensor.element);
             continue;
         }
         for (size_t i = 0; i < argument.items.size(); ++i)

@@ -161,6 +161,21 @@ ROUNDED = """
     PipeBarrier<PIPE_V>();
     Cast(from, to, RoundMode::CAST_NONE, 64);
 """
+SIZED = """
+    GlobalTensor<half> x;
+    x.SetGlobalBuffer((__gm__ half*)a[OVER ? 0 : 2], 16);
+    GlobalTensor<float> y = global<float>(a[1]);
+"""
+COUNTED = """
+    LocalTensor<float> from(TPosition::VECCALC, 0, 128);
+    Duplicate(from, 1.0f, 128);
+    PipeBarrier<PIPE_V>();
+    if (OVER) SetMaskCount();
+    SetVectorMask<float, MaskMode::COUNTER>(0, 64);
+    Adds<float, false>(from, from, 1.0f, MASK_PLACEHOLDER, 2, {1, 1, 8, 8});
+    SetMaskNorm();
+    ResetMask();
+"""
 LEFT = """
     const int32_t over = OVER;
     GlobalTensor<int32_t> y = global<int32_t>(a[1]);
@@ -196,6 +211,8 @@ def test_what_may_explain_a_wrong_result_is_told_with_its_line(harness: CheckedH
         (SUMS, (1, 0), "unused", "Of the 1024 bytes that mad writes, 0 are read"),
         (ROUNDED, (0, 1), "rounding", "toward zero"),
         (LEFT, (0, 1), "cache_left", "byte 0 of output 0"),
+        (SIZED, (0, 1), "element_size", "input 0 have 4 bytes"),
+        (COUNTED, (0, 1), "counter_mode", "2 repeats"),
     ],
 )
 def test_what_may_explain_a_result_is_told_only_where_it_is_done(
