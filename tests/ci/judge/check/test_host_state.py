@@ -227,6 +227,38 @@ def test_what_the_host_side_asks_that_is_not_there_explains_a_wrong_result(
     assert all(one.place.source in found.advice for found in unplaced)
 
 
+@pytest.mark.few(1)
+@pytest.mark.parametrize("handed", [True, False])
+def test_an_attribute_that_changes_nothing_is_named(tmp_path: Path, *, handed: bool) -> None:
+    given = "tiling.set_scale(*context->GetAttrs()->GetFloat(0));"
+    folder = changed(
+        tmp_path / "ignored",
+        "op_host/small.cpp",
+        "context->SetBlockDim(1);",
+        f"context->SetBlockDim(1);\n    {given if handed else ''}",
+    )
+    field = "  TILING_DATA_FIELD_DEF(uint32_t, total);\n"
+    declared = 'this->Attr("scale").AttrType(OPTIONAL).Float(2.0);'
+    for file, before, after in (
+        ("op_host/small_tiling.h", field, f"{field}  TILING_DATA_FIELD_DEF(float, scale);\n"),
+        ("op_host/small.cpp", "this->AICore().SetT", f"{declared}\n        this->AICore().SetT"),
+        ("workload.yaml", "    inputs:", "    attrs: {scale: 2.0}\n    inputs:"),
+        (
+            "golden.py",
+            "small(x):\n    return x * np.float32(2)",
+            "small(x, scale):\n    return x * scale",
+        ),
+    ):
+        text = (folder / file).read_text()
+        assert before in text
+        (folder / file).write_text(text.replace(before, after))
+    report = checked(folder, varied=16)
+    (one,) = found(report, "ignored")
+    assert one.place.source == line_with(folder, given if handed else declared)
+    assert "scale=2.0" in one.text
+    assert all(one.place.source in wrong.advice for wrong in found(report, "wrong_result"))
+
+
 def test_a_block_dim_of_0_is_named_with_its_line(tmp_path: Path) -> None:
     folder = changed(
         tmp_path / "none",
