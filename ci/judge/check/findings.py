@@ -51,6 +51,7 @@ _HINTS: Final = (
     "rewritten",
     "unread",
     "unused",
+    "left_over",
     "padding_lanes",
 )
 """What harms nothing by itself: it is worth a look where a result is wrong and nothing says why,

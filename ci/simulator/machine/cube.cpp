@@ -4,6 +4,7 @@
 
 #include "gm.h"
 #include "intrinsics_cube.h"
+#include "use.h"
 
 namespace dav {
 
@@ -26,6 +27,7 @@ uint8_t* CubeIssue::operand(Memory memory, const void* address, const Pieces& pi
     const bool dense = pieces.count == 1 || pieces.stride == pieces.length;
     const uint32_t parts = dense ? 1 : pieces.count;
     const uint32_t length = dense ? static_cast<uint32_t>(pieces.extent()) : pieces.length;
+    LeftOver rest;
     for (uint32_t part = 0; part < parts; ++part) {
         const uint32_t start = offset + part * pieces.stride;
         if (write) {
@@ -34,8 +36,10 @@ uint8_t* CubeIssue::operand(Memory memory, const void* address, const Pieces& pi
             // A product's own steps read whole fractals, of which they keep what they need.
             if (!current->ordered_by_data) check_initialised(start, length, mnemonic_, site_);
             hazards_.read_ub(start, length);
+            if (launch().checked && !current->ordered_by_data) rest.read(start, length);
         }
     }
+    rest.tell(mnemonic_, site_);
     return current->ub + offset;
 }
 

@@ -176,6 +176,17 @@ COUNTED = """
     SetMaskNorm();
     ResetMask();
 """
+TAILS = """
+    const int32_t over = OVER;
+    TPipe pipe;
+    LocalTensor<float> tile(TPosition::VECCALC, 0, 128), sum(TPosition::VECCALC, 1024, 64);
+    for (int32_t length = 128; length >= 64; length -= 64) {
+        DataCopy(tile, global<float>(a[0]), length);
+        PipeBarrier<PIPE_ALL>();
+        Adds(sum, tile, 1.0f, over ? 128 : length);
+        PipeBarrier<PIPE_ALL>();
+    }
+"""
 LEFT = """
     const int32_t over = OVER;
     GlobalTensor<int32_t> y = global<int32_t>(a[1]);
@@ -213,6 +224,7 @@ def test_what_may_explain_a_wrong_result_is_told_with_its_line(harness: CheckedH
         (LEFT, (0, 1), "cache_left", "byte 0 of output 0"),
         (SIZED, (0, 1), "element_size", "input 0 have 4 bytes"),
         (COUNTED, (0, 1), "counter_mode", "2 repeats"),
+        (TAILS, (0, 1), "left_over", "256 bytes of an earlier copy"),
     ],
 )
 def test_what_may_explain_a_result_is_told_only_where_it_is_done(

@@ -94,10 +94,16 @@ constexpr const char* rounding_of(RoundMode mode) {
         default: return nullptr;
     }
 }
-// Values of the types keep all their bits in a wider one of floating point.
-#define ASC_NOTE_ROUNDING(T, U, mode)                                      \
-    if constexpr (!(IsSameType<T, float>::value && sizeof(U) < sizeof(T))) \
-        if (rounding_of(mode) != nullptr) dav_limit(rounding_of(mode), "rounding")
+// A wider type of floating point keeps all bits; of an integer as wide as it or wider it does not.
+template <typename T, typename U> __aicore__ inline void note_rounding(RoundMode mode) {
+    constexpr bool is_float = IsSameType<T, float>::value || IsSameType<T, half>::value ||
+                              IsSameType<T, bfloat16_t>::value;
+    if constexpr (is_float && std::is_integral_v<U> && sizeof(U) >= sizeof(T))
+        dav_limit("Cast of integers keeps as many bits here as floating point holds.", "rounding");
+    else if constexpr (!(IsSameType<T, float>::value && sizeof(U) < sizeof(T)))
+        if (rounding_of(mode) != nullptr) dav_limit(rounding_of(mode), "rounding");
+}
+#define ASC_NOTE_ROUNDING(T, U, mode) note_rounding<T, U>(mode)
 #else
 #define ASC_NOTE_ROUNDING(T, U, mode)
 #endif
