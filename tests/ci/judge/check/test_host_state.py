@@ -195,6 +195,11 @@ def test_a_number_too_large_for_a_variable_of_the_host_side_is_named(
     assert name in one.text
 
 
+def test_a_shape_that_the_kernel_tells_may_be_shorter_than_the_inferred_one() -> None:
+    told = Path(__file__).parents[3] / "operators/src/index/take_positive"
+    assert found(checked(told), "inference") == []
+
+
 _SHAPE = "context->GetInputShape(0)->GetStorageShape()"
 
 
