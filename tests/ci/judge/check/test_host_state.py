@@ -13,6 +13,7 @@ from tests.ci.judge.check.small_operator import (
     line_of,
     line_with,
 )
+from tests.places import OPERATORS
 
 
 def test_a_signal_in_the_host_side_names_its_line(tmp_path: Path) -> None:
@@ -196,8 +197,8 @@ def test_a_number_too_large_for_a_variable_of_the_host_side_is_named(
 
 
 def test_a_shape_that_the_kernel_tells_may_be_shorter_than_the_inferred_one() -> None:
-    told = Path(__file__).parents[3] / "operators/src/index/take_positive"
-    assert found(checked(told), "inference") == []
+    told = checked(OPERATORS / "src/index/take_positive")
+    assert found(told, "inference") == []
 
 
 _SHAPE = "context->GetInputShape(0)->GetStorageShape()"
