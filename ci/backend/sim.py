@@ -424,5 +424,5 @@ class SimulatorBuild(TiledBuild):
             over_read=self.over_read,
             true_offsets=self.toolchain.door.true_offsets,
             checked=self.flavour in CHECKED,
-            warnings=answer.narrowed,
+            warnings=answer.warnings,
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -38,8 +38,11 @@ PROCESSES = 64
 case of seven is missed once in 20,000 times."""
 
 
-MOST_NARROWED = 20
-"""Narrowed numbers that are read of an answer."""
+MOST_WARNINGS = 20
+"""Narrowed numbers and odd questions that are read of an answer, of each."""
+
+ODD = ("attribute_type", "beyond_rank", "block_dim")
+"""Kinds of odd questions; see `host::note_odd`."""
 
 _CRASH = re.compile(r"^crash((?: 0x[0-9a-f]{1,12}){1,65})$", re.MULTILINE)
 
@@ -59,8 +62,8 @@ class TilingAnswer(Frozen):
         default=(), description="Inferred (dtype, shape) of each tensor of each output."
     )
     log: tuple[str, ...] = ()
-    narrowed: tuple[MachineWarning, ...] = Field(
-        default=(), description="Numbers that did not fit their field of the tiling data."
+    warnings: tuple[MachineWarning, ...] = Field(
+        default=(), description="Numbers that did not fit their field, and odd questions."
     )
 
 
@@ -158,17 +161,18 @@ class HostProgram:
             failed = _failure(
                 f"{message.rstrip('.')} (case '{case.name}').", "\n".join([*log, printed]).strip()
             )
-            if answer.get("status") == "failed":
-                raise CaseDeclined(failed.outcome, failed.refusal)
-            raise failed
+            kind = CaseDeclined if answer.get("status") == "failed" else TrialFailure
+            raise kind(failed.outcome, failed.refusal, _seen(answer))
         try:
             tiled = _tiling_answer(answer, log)
         except (KeyError, TypeError, ValueError, ValidationError) as problem:
             if answer.get("block_dim") == 0:
+                seen = (one.place for one in _seen(answer) if one.kind == "block_dim")
                 raise _failure(
                     f"The host tiling set no block dim, or 0, for case '{case.name}': no core"
                     " would run the kernel. SetBlockDim needs a number from 1 on.",
                     "\n".join(log),
+                    next(seen, None),
                 ) from None
             said = worded(problem) if isinstance(problem, ValidationError) else str(problem)
             detail = "\n".join([said, *log])
@@ -305,17 +309,41 @@ def _tiling_answer(answer: dict[str, Any], log: list[str]) -> TilingAnswer:
         schedule_mode=answer["schedule_mode"],
         outputs=outputs,
         log=tuple(log),
-        narrowed=tuple(_narrowed(row) for row in answer["narrowed"][:MOST_NARROWED]),
+        warnings=_seen(answer),
     )
 
 
+def _seen(answer: Mapping[str, Any]) -> tuple[MachineWarning, ...]:
+    """What an answer says of numbers that do not fit and of odd questions, as far as it can be
+    read."""
+    found = []
+    for name, read in (("narrowed", _narrowed), ("odd", _odd)):
+        rows = answer.get(name)
+        for row in rows[:MOST_WARNINGS] if isinstance(rows, list) else []:
+            with suppress(KeyError, TypeError, ValueError, ValidationError):
+                found.append(read(row))
+    return tuple(found)
+
+
+def _odd(row: dict[str, Any]) -> MachineWarning:
+    kind, text = str(row["kind"]), str(row["text"])[:300]
+    if kind not in ODD:
+        raise ValueError(kind)
+    return MachineWarning(kind=kind, subject=kind, place=_place(row), text=text)
+
+
+def _place(row: dict[str, Any]) -> Place:
+    file = str(row["file"])
+    return Place(file=file[max(0, file.find("op_host/")) :], line=int(row["line"]))
+
+
 def _narrowed(row: dict[str, Any]) -> MachineWarning:
-    field, file = str(row["field"])[:100], str(row["file"])
+    field = str(row["field"])[:100]
     given, becomes, bits = (int(row[name]) for name in ("given", "becomes", "bits"))
     return MachineWarning(
         kind="narrowed_field",
         subject=field,
-        place=Place(file=file[max(0, file.find("op_host/")) :], line=int(row["line"])),
+        place=_place(row),
         text=f"The number {given} is given to {field} of the host side, which has {bits} bits: it"
         f" becomes {becomes}.",
     )
@@ -363,5 +391,6 @@ def _description(answer: dict[str, Any], operator: Operator, chip: str) -> OpDes
     )
 
 
-def _failure(message: str, details: str) -> TrialFailure:
-    return TrialFailure(Outcome.LAUNCH_ERROR, Refusal(sentence=message, evidence=details[-8000:]))
+def _failure(message: str, details: str, place: Place | None = None) -> TrialFailure:
+    refusal = Refusal(sentence=message, evidence=details[-8000:], place=place or Place())
+    return TrialFailure(Outcome.LAUNCH_ERROR, refusal)

@@ -175,7 +175,7 @@ def launch_once(
     """
     run = _run(build, references, case, seed, timeline, states)
     with booked("verify"):
-        digest = _digest(run.outputs)
+        digest = digest_of(run.outputs)
         if before is not None and digest == before.digest:
             compared, accuracy = before.compared, None
         else:
@@ -238,7 +238,7 @@ def _accuracy(
     return accuracies(run.outputs, exact, *_columns(references, case), scale, swayed)
 
 
-def _digest(outputs: Tensors) -> bytes:
+def digest_of(outputs: Tensors) -> bytes:
     """SHA-256 over shapes, dtypes and bytes of all output tensors."""
     found = hashlib.sha256()
     for tensor in outputs:

@@ -24,7 +24,7 @@ _KEPT = re.compile(
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
 _NARROW = re.compile(
-    r"(?:std::)?u?int(?:8|16|32)_t|(?:unsigned |signed )?(?:int|short|char)|unsigned"
+    r"(?:std::)?u?int(?:8|16|32)_t|(?:unsigned |signed )?(?:int|short|char)|unsigned|float"
 )
 _FIXED = re.compile(r"(?:std::)?u?int(?:8|16|32)_t")
 _BEFORE = 80

@@ -79,7 +79,7 @@ def launch(
     """
     with room or LaunchRoom(runner, inputs, outputs, limits) as place:
         folder = place.folder
-        asked = replace(spec, workspace=max(spec.workspace, SYSTEM_WORKSPACE + 32))
+        asked = replace(spec, least_workspace=SYSTEM_WORKSPACE + 32)
         files = write_request(
             folder, constants or device.constants, asked, inputs, outputs, timeline is not None
         )
@@ -148,7 +148,7 @@ def asked_addresses(
     The arrays give sizes only. Raises TrialFailure(LAUNCH_ERROR, MEMORY_ERROR or TIMEOUT).
     """
     with LaunchRoom(runner, [], [], limits) as place:
-        asked = replace(spec, addresses=True, workspace=max(spec.workspace, SYSTEM_WORKSPACE + 32))
+        asked = replace(spec, addresses=True, least_workspace=SYSTEM_WORKSPACE + 32)
         write_request(place.folder, constants, asked, inputs, outputs, timeline=False)
         report = _reported(place, asked)
     try:

@@ -27,11 +27,14 @@ class LaunchSpec:
     tiling_key: int
     tiling: bytes
     workspace: int
+    """Bytes that the host side asks for."""
     auto_sync: bool
     aliases: dict[int, int]
     """Output index → index of the input whose memory it shares."""
     initial: dict[int, float]
     """Output index → value that fills it before the launch; others hold garbage."""
+    least_workspace: int = 0
+    """Bytes of workspace that are there though the host side asks for fewer."""
     poison: int = 0xFF
     """Each byte of outputs, workspace and local memories before the launch."""
     behind: int | None = None
@@ -83,7 +86,8 @@ def write_request(
         f"auto_sync\t{int(spec.auto_sync)}",
         f"true_offsets\t{int(spec.true_offsets)}",
         f"tiling\t{folder / 'tiling'}",
-        f"workspace\t{spec.workspace}",
+        f"workspace\t{max(spec.workspace, spec.least_workspace)}",
+        f"asked_workspace\t{spec.workspace}",
         f"poison\t{spec.poison}",
         f"behind\t{spec.poison if spec.behind is None else spec.behind}",
         f"over_read\t{spec.over_read}",
@@ -128,7 +132,7 @@ def _input(stem: Path, tensor: Array | list[Array] | None, *, written: bool) -> 
         for path, item in zip(_parts(stem, tensor), tensor, strict=True):
             lines.append(_item(_input_file(path, item, written), item))
         return lines
-    return [f"arg\tinput\t{_input_file(stem, tensor, written)}\t{tensor.nbytes}"]
+    return [f"arg\tinput\t{_input_file(stem, tensor, written)}\t{_sizes(tensor)}"]
 
 
 def _input_file(path: Path, tensor: Array, written: bool) -> Path:
@@ -146,7 +150,12 @@ def _output(stem: Path, tensor: Array | list[Array] | None) -> list[str]:
     if isinstance(tensor, list):
         items = zip(_parts(stem, tensor), tensor, strict=True)
         return [f"list\toutput\t{len(tensor)}", *(_item(path, item) for path, item in items)]
-    return [f"arg\toutput\t{stem}\t{tensor.nbytes}"]
+    return [f"arg\toutput\t{stem}\t{_sizes(tensor)}"]
+
+
+def _sizes(tensor: Array) -> str:
+    """The bytes of a tensor, and of one of its elements."""
+    return f"{tensor.nbytes}\t{tensor.dtype.itemsize}"
 
 
 def _item(path: Path, tensor: Array) -> str:

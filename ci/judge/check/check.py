@@ -17,12 +17,14 @@ from ci.host.tiling_request import HostRequest, host_request, platform_facts
 from ci.judge.check.doubts import doubtful, may_round, outputs_guessed
 from ci.judge.check.findings import Findings
 from ci.judge.check.host_state import as_inferred, ask_again, left_unset, remembers
+from ci.judge.check.ignored import ignored
 from ci.judge.check.meetings import Meetings
 from ci.judge.check.other_values import other_values
 from ci.judge.gate_subject import Standard
 from ci.judge.launch_record import Launched, launch_once
 from ci.judge.reference import empty_like
 from ci.judge.varied.lengths import Empty, Lengths
+from ci.judge.varied.values import Attributes
 from ci.judge.varied_sweep import WIDE, sweep
 from ci.model.errors import CaseDeclined, InputError, TrialFailure
 from ci.model.finding import CheckReport, CheckSettings, Finding
@@ -83,8 +85,12 @@ class _Check:
         if isinstance(found, TrialFailure):
             self.findings.failure(found, family, mild=family == Empty.name)
         else:
-            own = [self._plain(case) for varied, case in self.launched if not varied]
-            longer = may_round([one for one in own if isinstance(one, Launched)], found)
+            plain = [self._plain(case) for varied, case in self.launched if not varied]
+            own = [one for one in plain if isinstance(one, Launched)]
+            longer = may_round(own, found)
+            if family == Attributes.name and not found.compared.agrees:
+                cases = [one.case for one in own]
+                ignored(self.standard, found, cases, self.seed, self.findings)
             self.findings.launched(found, self.seed, family, rounding=family in ROUNDING or longer)
 
     def ask(self) -> None:
@@ -222,6 +228,8 @@ class _Check:
         if isinstance(now, Launched):
             compared = bool(self.standard.workload.golden)
             alike = compared and now.compared.agrees and plain.compared.agrees
+            if now.digest == plain.digest:
+                self.findings.steady.add(case.name)
             if now.digest == plain.digest or alike:
                 return
             place, what = _first_difference(plain, now), "gives other outputs"

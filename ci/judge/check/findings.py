@@ -18,7 +18,7 @@ Key: TypeAlias = tuple[str, ...]
 
 _NUMBER: Final = re.compile(r"(?:0x[0-9a-f]+|\b\d+)\b")
 
-QUIET: Final = ("door", "behind", MEETS)
+QUIET: Final = ("door", "behind", "block_dim", MEETS)
 """Kinds of warnings that say nothing of the operator by themselves."""
 
 _CAUSES: Final = (
@@ -31,6 +31,8 @@ _CAUSES: Final = (
     "narrow_offset",
     "wrapped",
     "short_tiling",
+    "attribute_type",
+    "ignored",
     "division",
     "behind",
     "unset",
@@ -38,15 +40,22 @@ _CAUSES: Final = (
 """What can make a result wrong at another place."""
 
 _HINTS: Final = (
-    "views",
-    "two_pipes",
-    "padding_lanes",
+    "beyond_rank",
+    "element_size",
     "half_sum",
+    "counter_mode",
+    "rounding",
+    "two_pipes",
+    "filled_lanes",
+    "views",
     "rewritten",
     "unread",
     "unused",
+    "left_over",
+    "padding_lanes",
 )
-"""What harms nothing by itself: it is worth a look where a result is wrong and nothing says why."""
+"""What harms nothing by itself: it is worth a look where a result is wrong and nothing says why,
+the likeliest first."""
 
 _LESSER: Final = (*_HINTS, "given_size", "uninitialised")
 """What may be the cause where nothing else is."""
@@ -59,7 +68,9 @@ _CONFLICTS: Final = (Outcome.RACE.value, "compiler_order", "own_source")
 
 _WRONG: Final = (Outcome.WRONG_RESULT.value, "behind", "unset")
 
-_CAUSED: Final = (Outcome.WRONG_RESULT.value, Outcome.MEMORY_ERROR.value, Outcome.RACE.value)
+_ENDED: Final = (Outcome.MEMORY_ERROR.value, Outcome.LAUNCH_ERROR.value, Outcome.TIMEOUT.value)
+
+_CAUSED: Final = (Outcome.WRONG_RESULT.value, Outcome.RACE.value, *_ENDED)
 
 _DOUBT: Final = "No golden function says that the operator takes this case."
 _OUTPUTS: Final = (
@@ -76,7 +87,10 @@ _ORDER: Final = (
     "narrow_offset",
     "wrapped",
     "narrowed_field",
+    "attribute_type",
+    "ignored",
     "short_tiling",
+    "workspace",
     "memory_error",
     "launch_error",
     "race",
@@ -95,6 +109,8 @@ class Findings:
     """Cases that the operator may not be made for: what they show is a note."""
     outputs_guessed: set[str] = field(default_factory=set)
     """Cases of which nothing says how long the outputs are: errors of memory are notes."""
+    steady: set[str] = field(default_factory=set)
+    """Cases whose outputs do not hang on what nothing has written."""
     valued: set[Key] = field(default_factory=set)
     """Faults that hang on the values of a case's integers: notes."""
 
@@ -184,9 +200,13 @@ class Findings:
             self.valued.add(key)
             self.found[key] = _doubted(self.found[key], _VALUES)
 
-    def _cases(self, *kinds: str) -> set[str]:
-        """The cases that show a fault of one of the kinds."""
-        faults = [key for key, one in self.found.items() if one.kind in kinds and one.fails]
+    def _cases(self, *kinds: str, placed: bool = True) -> set[str]:
+        """The cases that show a fault of one of the kinds; without `placed` one without a line."""
+        faults = [
+            key
+            for key, one in self.found.items()
+            if one.kind in kinds and one.fails and (placed or not one.place.source)
+        ]
         return {case for key in faults for case in self.shown_by[key]}
 
     def ordered(self) -> tuple[Finding, ...]:
@@ -205,7 +225,7 @@ class Findings:
         crashed = {f.place.source for f in self.found.values() if f.kind == "launch_error"}
         wrong = self._cases(*_CAUSED)
         explained = wrong & self._cases(*(kind for kind in _CAUSES if kind != "unset"))
-        puzzling = self._cases(*_WRONG) - explained
+        puzzling = (self._cases(*_WRONG) | self._cases(*_ENDED, placed=False)) - explained
         found = []
         for key in self.found:
             one = self._counted(key)
@@ -224,8 +244,8 @@ class Findings:
             sure = one.place.case not in self.doubtful and key not in self.valued
             if one.kind in _CAUSES and wrong & cases and sure:
                 found.append(one.model_copy(update={"severity": Severity.ERROR}))
-            elif one.kind == Outcome.WRONG_RESULT.value:
-                found.append(one.model_copy(update={"advice": self._causes(cases)}))
+            elif one.kind in (Outcome.WRONG_RESULT.value, *_ENDED) and not one.place.source:
+                found.append(one.model_copy(update={"advice": self._causes(cases) or one.advice}))
             else:
                 found.append(one)
         return tuple(
@@ -248,14 +268,20 @@ class Findings:
 
     def _causes(self, cases: set[str]) -> str:
         for kinds in (_CAUSES, _LESSER):
-            places = [
-                f.place.source
+            shown = [
+                f
                 for key, f in self.found.items()
-                if f.kind in kinds and cases & self.shown_by[key]
+                if f.kind in kinds and self.shown_by[key] & self._moved(f, cases)
             ]
-            if any(places):
+            shown.sort(key=lambda f: kinds.index(f.kind))
+            places = [*dict.fromkeys(f.place.source for f in shown if f.place.source)]
+            if places:
                 break
-        return f"Look first at {' and '.join(filter(None, places[:3]))}." if any(places) else ""
+        return f"Look first at {' and '.join(places[:3])}." if places else ""
+
+    def _moved(self, finding: Finding, cases: set[str]) -> set[str]:
+        """The cases, of these, whose result the finding can explain."""
+        return cases - self.steady if finding.kind == "uninitialised" else cases
 
     def _add(self, finding: Finding) -> None:
         if finding.fails and finding.place.case in self.doubtful:

@@ -72,6 +72,23 @@ void pad(uint8_t* burst, uint32_t left, uint32_t length, uint32_t right, uint32_
         std::memcpy(burst + at, value, element);
 }
 
+// Padding may be the cause of a wrong sum or maximum.
+void note_padding(const Bursts& bursts, bool asked, uint32_t element, const char* mnemonic,
+                  const void* site) {
+    const uint32_t bytes = bursts.ub_length - bursts.gm_length;
+    if (!current->copies.pad_set || !asked) {
+        warn(site, "padding_lanes", mnemonic,
+             "%s puts %u bytes that its caller has not chosen into the blocks of each %u bytes.",
+             mnemonic, bytes, bursts.gm_length);
+        return;
+    }
+    uint64_t value = 0;
+    std::memcpy(&value, &current->copies.pad_bits, element);
+    warn(site, "filled_lanes", mnemonic,
+         "%s fills %u bytes in the blocks of each %u bytes with elements of the bits 0x%llx.",
+         mnemonic, bytes, bursts.gm_length, static_cast<unsigned long long>(value));
+}
+
 void copy_in(const char* mnemonic, void* dst, void* src, const Bursts& bursts, uint32_t left,
              uint32_t right, uint32_t element, const void* site) {
     if (current->cube) return;  // its compiler leaves copies to and from UB out
@@ -86,11 +103,8 @@ void copy_in(const char* mnemonic, void* dst, void* src, const Bursts& bursts, u
     const uint32_t offset = check_ub(dst, ub_extent(bursts), BLOCK_BYTES, true, mnemonic, site);
     check_gm(span, mnemonic, site);
     if (launch().addresses) return note_cover(span);
-    if (launch().checked && bursts.ub_length > bursts.gm_length &&
-        !(current->copies.pad_set && left + right != 0))
-        warn(site, "padding_lanes", mnemonic,
-             "%s puts %u bytes that its caller has not chosen into the blocks of each %u bytes.",
-             mnemonic, bursts.ub_length - bursts.gm_length, bursts.gm_length);
+    if (launch().checked && bursts.ub_length > bursts.gm_length)
+        note_padding(bursts, left + right != 0, element, mnemonic, site);
     if (launch().checked) note_input_read(span, site);
     for_each_ub_range(bursts, offset,
                       [&](uint32_t start, uint32_t bytes) { hazards.write_ub(start, bytes); });

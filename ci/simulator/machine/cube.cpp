@@ -4,6 +4,7 @@
 
 #include "gm.h"
 #include "intrinsics_cube.h"
+#include "use.h"
 
 namespace dav {
 
@@ -16,13 +17,17 @@ bool passed_over(const char* mnemonic, const void* site) {
 }
 
 uint8_t* CubeIssue::operand(Memory memory, const void* address, const Pieces& pieces,
-                            uint32_t alignment, bool write) {
+                            uint32_t alignment, const void* tensor, bool write) {
+    // The tiles of a product's own steps belong to no tensor of the kernel.
+    if (!current->ordered_by_data)
+        check_reach(tensor, address, pieces.extent(), write, mnemonic_, site_);
     const uint32_t offset =
         check_local(memory, address, pieces.extent(), alignment, write, mnemonic_, site_);
     operands_[count_++] = {offset, pieces, write};
     const bool dense = pieces.count == 1 || pieces.stride == pieces.length;
     const uint32_t parts = dense ? 1 : pieces.count;
     const uint32_t length = dense ? static_cast<uint32_t>(pieces.extent()) : pieces.length;
+    LeftOver rest;
     for (uint32_t part = 0; part < parts; ++part) {
         const uint32_t start = offset + part * pieces.stride;
         if (write) {
@@ -31,19 +36,21 @@ uint8_t* CubeIssue::operand(Memory memory, const void* address, const Pieces& pi
             // A product's own steps read whole fractals, of which they keep what they need.
             if (!current->ordered_by_data) check_initialised(start, length, mnemonic_, site_);
             hazards_.read_ub(start, length);
+            if (launch().checked && !current->ordered_by_data) rest.read(start, length);
         }
     }
+    rest.tell(mnemonic_, site_);
     return current->ub + offset;
 }
 
 uint8_t* CubeIssue::read(Memory memory, const void* address, const Pieces& pieces,
-                         uint32_t alignment) {
-    return operand(memory, address, pieces, alignment, false);
+                         uint32_t alignment, const void* tensor) {
+    return operand(memory, address, pieces, alignment, tensor, false);
 }
 
 uint8_t* CubeIssue::write(Memory memory, const void* address, const Pieces& pieces,
-                          uint32_t alignment) {
-    return operand(memory, address, pieces, alignment, true);
+                          uint32_t alignment, const void* tensor) {
+    return operand(memory, address, pieces, alignment, tensor, true);
 }
 
 void CubeIssue::global(const Transfer& span) {

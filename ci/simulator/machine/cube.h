@@ -37,9 +37,18 @@ class CubeIssue {
 public:
     CubeIssue(int pipe, const char* mnemonic, const void* site)
         : pipe_(pipe), mnemonic_(mnemonic), site_(site), hazards_(pipe, mnemonic, site) {}
-    // Check an operand; answer where it starts in this host's memory.
-    uint8_t* read(Memory memory, const void* address, const Pieces& pieces, uint32_t alignment);
-    uint8_t* write(Memory memory, const void* address, const Pieces& pieces, uint32_t alignment);
+    // Check an operand; answer where it starts in this host's memory. `tensor` is where the tensor
+    // starts that it is a part of; null where more may be named than is touched.
+    uint8_t* read(Memory memory, const void* address, const Pieces& pieces, uint32_t alignment,
+                  const void* tensor);
+    uint8_t* write(Memory memory, const void* address, const Pieces& pieces, uint32_t alignment,
+                   const void* tensor);
+    uint8_t* read(Memory memory, const void* address, const Pieces& pieces, uint32_t alignment) {
+        return read(memory, address, pieces, alignment, address);
+    }
+    uint8_t* write(Memory memory, const void* address, const Pieces& pieces, uint32_t alignment) {
+        return write(memory, address, pieces, alignment, address);
+    }
     // The other side is global memory.
     void global(const Transfer& span);
     Hazards& hazards() { return hazards_; }
@@ -55,7 +64,7 @@ private:
         bool write;
     };
     uint8_t* operand(Memory memory, const void* address, const Pieces& pieces, uint32_t alignment,
-                     bool write);
+                     const void* tensor, bool write);
     uint32_t append_and_mark(Record record);
 
     int pipe_;

@@ -43,11 +43,11 @@ void nd_to_nz(const char* mnemonic, void* dst, void* src, const NdToNz& shape, c
         uint8_t* to = nullptr;
         if (dense) {
             to = copy.write(Memory::L1, to_address, {extent, columns, shape.dst_c0_stride},
-                            BLOCK_BYTES);
+                            BLOCK_BYTES, dst);
         } else {
             // Rows apart: the whole extent counts as written, in one piece.
             to = copy.write(Memory::L1, to_address, {(columns - 1) * shape.dst_c0_stride + extent},
-                            BLOCK_BYTES);
+                            BLOCK_BYTES, dst);
         }
         copy.global(span);
         copy.book_transfer();

@@ -69,8 +69,9 @@ void image_to_column(const char* mnemonic, Memory memory, T* dst, T* src, const 
     const uint32_t k_blocks = divide_up(filter.k_extension, k_unit);
     const uint32_t m_blocks =
         divide_up(divide_up(filter.m_extension, FRACTAL_ROWS) * FRACTAL_ROWS, m_unit);
-    const uint8_t* from = load.read(
-        Memory::L1, src, {std::min(map_bytes * c1, place_of(Memory::L1).bytes)}, BLOCK_BYTES);
+    const uint8_t* from =
+        load.read(Memory::L1, src, {std::min(map_bytes * c1, place_of(Memory::L1).bytes)},
+                  BLOCK_BYTES, nullptr);
     uint8_t* to = load.write(memory, dst, {k_blocks * m_blocks * FRACTAL_BYTES}, FRACTAL_BYTES);
     const uint64_t bytes = uint64_t(k_blocks) * m_blocks * FRACTAL_BYTES;
     load.book(Formula::LOAD_IMAGE, bytes);

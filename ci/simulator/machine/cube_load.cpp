@@ -42,11 +42,11 @@ void load_local(const char* mnemonic, Memory memory, void* dst, void* src, uint3
         static_cast<uint8_t*>(src) + uint64_t(start) * walk.piece - (down ? last : 0);
     uint8_t* from = load.read(
         Memory::L1, from_address,
-        {walk.piece, walk.src_stride == 0 ? 1 : walk.repeats, walk.src_stride}, BLOCK_BYTES);
+        {walk.piece, walk.src_stride == 0 ? 1 : walk.repeats, walk.src_stride}, BLOCK_BYTES, src);
     uint8_t* to = nullptr;
     for (uint32_t part = dst_fractals; part-- > 0;)
         to = load.write(memory, static_cast<uint8_t*>(dst) + part * fractal_stride,
-                        {FRACTAL_BYTES, walk.repeats, walk.dst_stride}, FRACTAL_BYTES);
+                        {FRACTAL_BYTES, walk.repeats, walk.dst_stride}, FRACTAL_BYTES, dst);
     load.book(load_to(memory), uint64_t(walk.repeats) * walk.piece);
     for (uint32_t repeat = 0; repeat < walk.repeats; ++repeat)
         move(to + uint64_t(repeat) * walk.dst_stride,

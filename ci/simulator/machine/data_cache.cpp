@@ -83,6 +83,18 @@ void past_cache(const Transfer& span, const char* mnemonic, const void* site) {
     }
 }
 
+void note_left_in_cache() {
+    for (const CacheLine& line : current->scalar.cache_lines) {
+        if (!line.dirty || line.writers.empty()) continue;
+        const SharedAccess& last = current->gm.shared[line.writers.back()];
+        warn(site_address(last.site), "cache_left", "",
+             "Core %d ends with its store to %s in the data cache: no DataCacheCleanAndInvalid "
+             "writes the line back, and only what the compiler puts behind the kernel does.",
+             current->index, describe_gm(last.low).c_str());
+        return;
+    }
+}
+
 void empty_cache() {
     for (CacheLine& line : current->scalar.cache_lines) write_back(line);
 }

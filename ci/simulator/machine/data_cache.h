@@ -21,6 +21,9 @@ bool through_cache(const Transfer& span, const char* name, const void* site);
 // it writes makes lines there stale.
 void past_cache(const Transfer& span, const char* mnemonic, const void* site);
 
+// Names a store of the running core that is still in its cache when its block has ended.
+void note_left_in_cache();
+
 // Writes lines back and forgets them (DataCacheCleanAndInvalid).
 void empty_cache();
 void empty_cache_line(uint64_t address);

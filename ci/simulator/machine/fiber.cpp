@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "constants.h"
+#include "data_cache.h"
 #include "image.h"
 #include "machine.h"
 #include "memory.h"
@@ -62,7 +63,10 @@ void start_block() {
     (current->cube ? block_entries.cube : block_entries.vector)(block_arguments);
     check_flags_at_end();
     check_state_at_end();
-    if (launch().checked && !current->cube) note_left();
+    if (launch().checked) {
+        note_left_in_cache();
+        if (!current->cube) note_left();
+    }
     fibers[current->index]->ended = true;
     ++ended;
     append(Record::of(Kind::END, S, ""), nullptr);

@@ -77,7 +77,7 @@ uint8_t* allocate_gm(uint64_t bytes, GmRole role, const std::string& name, uint8
         if (mapped >= 2 * GUARD && !launch().addresses) madvise(memory, mapped, MADV_HUGEPAGE);
         if (fill != 0) std::memset(memory, fill, usable);
     }
-    allocations.push_back({next, bytes, usable, role, name, false});
+    allocations.push_back({next, bytes, usable, role, name, false, 0});
     next += (mapped + GUARD + GUARD - 1) / GUARD * GUARD;
     return static_cast<uint8_t*>(memory);
 }
@@ -134,6 +134,11 @@ void mark_output(const uint8_t* address) {
             one.role = GmRole::OUTPUT;
             one.has_values = true;
         }
+}
+
+void set_element(const uint8_t* address, uint32_t bytes) {
+    for (Allocation& one : allocations)
+        if (one.start == reinterpret_cast<uint64_t>(address)) one.element = bytes;
 }
 
 bool in_tiling(uint64_t address) {
@@ -221,7 +226,29 @@ void check_given(const Transfer& span, const Allocation& tensor, const char* mne
          static_cast<unsigned long long>(last - first));
 }
 
+// Warns of what lies behind the bytes that the host side asks for; the machine has more of them.
+void check_asked(const Transfer& span, const Allocation& one, const char* mnemonic,
+                 const void* site) {
+    if (one.role != GmRole::WORKSPACE) return;
+    const uint64_t asked = (launch().asked_workspace + BLOCK - 1) / BLOCK * BLOCK;
+    if (span.end() - one.start > asked)
+        warn(site, "workspace", mnemonic,
+             "%s %s the workspace up to byte %llu, and the host side asks for %llu bytes of it.",
+             mnemonic, span.write ? "writes" : "reads",
+             static_cast<unsigned long long>(span.end() - one.start),
+             static_cast<unsigned long long>(launch().asked_workspace));
+}
+
 }  // namespace
+
+void check_system_workspace(const char* what, const void* site) {
+    if (launch().checked && launch().asked_workspace < SYSTEM_WORKSPACE)
+        warn(site, "workspace", what,
+             "%s passes messages through the first %llu bytes of the workspace, and the host side "
+             "asks for %llu bytes of it.",
+             what, static_cast<unsigned long long>(SYSTEM_WORKSPACE),
+             static_cast<unsigned long long>(launch().asked_workspace));
+}
 
 void check_gm(const Transfer& span, const char* mnemonic, const void* site) {
     const Allocation* one = find_allocation(span.start);
@@ -241,6 +268,7 @@ void check_gm(const Transfer& span, const char* mnemonic, const void* site) {
              static_cast<unsigned long long>(end - one->start - one->bytes),
              static_cast<unsigned long long>(one->bytes));
     check_given(span, *one, mnemonic, site);
+    if (launch().checked) check_asked(span, *one, mnemonic, site);
     if (!span.write) return;
     if (end > one->start + one->bytes)
         warn(site, "padding", mnemonic, "%s writes %llu bytes into the padding behind %s.",

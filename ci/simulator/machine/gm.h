@@ -27,6 +27,8 @@ bool share_gm(const std::string& file, uint64_t bytes, const std::string& name, 
 // The allocation at this address is (also) an output: writing it is expected, but it has values
 // already.
 void mark_output(const uint8_t* address);
+// The tensor at this address has elements of so many bytes.
+void set_element(const uint8_t* address, uint32_t bytes);
 // True for an address in the tiling data.
 bool in_tiling(uint64_t address);
 
@@ -44,6 +46,10 @@ void* behind_l2(void* address);
 // Ends the launch as a memory error unless all bursts lie within one allocation; writing into the
 // padding behind a tensor, or into an input, is a warning.
 void check_gm(const Transfer& span, const char* mnemonic, const void* site);
+
+// Warns where the host side has asked for less of the workspace than its system part has, which
+// `what` needs.
+void check_system_workspace(const char* what, const void* site);
 
 // Warns of a single element that is read from the padding behind an input or output.
 void check_behind(const Transfer& one, const char* mnemonic, const void* site);

@@ -15,7 +15,8 @@ struct Allocation {
     uint64_t usable;  // with the padding behind
     GmRole role;
     std::string name;
-    bool has_values;  // before the launch
+    bool has_values;       // before the launch
+    uint32_t element = 0;  // bytes of one; 0: unknown
 };
 extern std::vector<Allocation> allocations;  // by address
 

@@ -311,7 +311,7 @@ void mark_ub_write(uint32_t offset, uint32_t bytes, uint32_t record) {
     const uint32_t start = first_block(offset);
     const uint32_t end = end_block(offset, bytes);
     LocalMemory& local = *current->local;
-    if (launch().checked && !current->cube) note_overwritten(start, end, record);
+    if (launch().checked && !current->ordered_by_data) note_overwritten(start, end, record);
     std::fill(local.writer.data() + start, local.writer.data() + end, record);
     std::fill(local.initialised.data() + start, local.initialised.data() + end, uint8_t(1));
 }

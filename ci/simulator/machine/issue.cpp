@@ -6,6 +6,7 @@
 #include "hazard.h"
 #include "machine.h"
 #include "memory.h"
+#include "use.h"
 
 namespace dav {
 namespace {
@@ -229,21 +230,31 @@ void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
         offsets[i] =
             check_ub(operand.address, whole, operand.alignment, operand.write, mnemonic, site);
         if (launch().addresses) continue;
+        LeftOver rest;
         for_each_range(operand, offsets[i], repeats, [&](uint32_t offset, uint32_t bytes) {
             if (operand.write) {
                 hazards.write_ub(offset, bytes);
             } else {
                 check_initialised(offset, bytes, mnemonic, site);
                 hazards.read_ub(offset, bytes);
+                if (launch().checked) rest.read(offset, bytes);
             }
         });
+        rest.tell(mnemonic, site);
         if (operand.span == 0 && bank_count < MOST_BANKS)
             banks[bank_count++] = {offsets[i], operand.block_stride, operand.repeat_stride,
                                    operand.blocks, operand.write};
     }
     if (launch().addresses) return;
     hazards.settle();
-    if (launch().checked) note_half_sum(mnemonic, dtype, operands, count, repeats, site);
+    if (launch().checked) {
+        note_half_sum(mnemonic, dtype, operands, count, repeats, site);
+        if (current->ignored_repeats != 0)
+            warn(site, "counter_mode", mnemonic,
+                 "%s is given %u repeats in counter mode, where the mask says how many elements "
+                 "there are.",
+                 mnemonic, current->ignored_repeats);
+    }
     if (repeats > 0 && count <= MOST_BANKS)
         check_own_source(mnemonic, dtype, operands, offsets, count, repeats, site);
     const BankConflicts conflicts = known_conflicts(banks, bank_count, repeats);

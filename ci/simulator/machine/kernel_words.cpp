@@ -60,9 +60,17 @@ void dav_view(uint64_t address, uint64_t bytes) {
     views.insert(mine);
 }
 
+void dav_elements(uint64_t address, uint64_t bytes) {
+    if (current == nullptr) return;
+    const Allocation* one = find_allocation(address);
+    if (one == nullptr || one->element == 0 || one->element == bytes) return;
+    warn(__builtin_return_address(0), "element_size", "",
+         "The elements of %s have %u bytes; here it is taken as a tensor whose elements have %llu.",
+         one->name.c_str(), one->element, static_cast<unsigned long long>(bytes));
+}
+
 void dav_extent(uint64_t address, uint64_t first, uint64_t last) {
     if (current == nullptr) return;
-    if (current->cube && in_local_memories(reinterpret_cast<const void*>(address))) return;
     if (last == 0)
         current->extents.erase(address);
     else

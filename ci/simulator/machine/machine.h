@@ -168,7 +168,8 @@ struct Core {
     // By address of a tensor, the buffer that it was taken from: first byte, and the one behind it.
     std::map<uint64_t, std::pair<uint64_t, uint64_t>> extents;
     std::set<std::pair<uint64_t, uint64_t>> views;  // begin and end of tensors
-    std::map<const void*, uint32_t> half_sums;      // additions onto one element by instruction
+    uint32_t ignored_repeats = 0;  // of the latest vector instruction, for the mask counts
+    std::map<const void*, uint32_t> half_sums;  // additions onto one element by instruction
 
     bool ordered_by_data = false;  // see OrderedByData
     const void* site = nullptr;    // the code address of all it does, or null
@@ -196,6 +197,7 @@ struct Launch {
     bool addresses = false;
     bool checked = false;             // the kernel is built to be checked
     uint64_t tiling_bytes = 0;        // which the host side gives
+    uint64_t asked_workspace = 0;     // bytes of it that the host side asks for
     uint64_t over_read = 32;          // bytes behind a tensor's last block that may be read
     std::vector<uint32_t> sync_alls;  // by number: how many cores meet
     // Where the kernel's code is loaded: for vector cores, for cube cores.

@@ -5,6 +5,7 @@
 #include "cube.h"
 #include "fiber.h"
 #include "conflicts.h"
+#include "gm.h"
 #include "matmul.h"
 #include "signals.h"
 
@@ -69,6 +70,7 @@ int32_t dav_matmul_post(const DavMatmul& product) {
     if (launch().cubes_per_block == 0)
         fail(Outcome::LAUNCH_ERROR, site, nullptr,
              "Matmul is called on a vector core whose launch has no cube cores.");
+    check_system_workspace("Matmul", site);
     Mailbox& box = mailboxes[current->block];
     const bool both = product.share_a && product.share_b;
     Job job{product, site, make_point(1, false), make_point(1, false), {0, 0}};

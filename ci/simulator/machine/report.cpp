@@ -35,6 +35,11 @@ std::string hex(uint32_t offset) {
     return text;
 }
 
+// What a product's own steps do is done at the line that asks for the product.
+const void* asked_at(const void* site) {
+    return current != nullptr && current->site != nullptr ? current->site : site;
+}
+
 std::string number(double value) {
     char text[40];
     std::snprintf(text, sizeof(text), "%.3f", value);
@@ -103,6 +108,7 @@ std::string json_string(const std::string& text) {
 
 void fail(Outcome outcome, const void* site, const void* other, const char* format, ...) {
     static const char* const NAMES[] = {"launch_error", "race", "memory_error"};
+    site = asked_at(site);
     char message[1200];
     va_list arguments;
     va_start(arguments, format);
@@ -142,6 +148,7 @@ bool surer(const Race& a, const Race& b) { return a.kind < b.kind; }
 }  // namespace
 
 void warn(const void* site, const char* kind, const char* subject, const char* format, ...) {
+    site = asked_at(site);
     if (told_already(kind, site)) return;
     va_list arguments;
     va_start(arguments, format);

@@ -53,9 +53,10 @@ Argument read_argument(const std::vector<std::string>& fields, const std::string
         argument.tensor = {fields[3], number(fields[4], line), {}, nullptr};
         return argument;
     }
-    if (fields.size() != 4) malformed(line);
+    if (fields.size() != 5) malformed(line);
     argument.role = role_of(fields[1], line);
     argument.tensor = {fields[2], number(fields[3], line), {}, nullptr};
+    argument.tensor.element = static_cast<uint32_t>(number(fields[4], line));
     return argument;
 }
 
@@ -88,6 +89,8 @@ Request read_request(const std::string& path) {
             request.tiling = fields[1];
         } else if (word == "workspace") {
             request.workspace = number(fields[1], line);
+        } else if (word == "asked_workspace") {
+            request.asked_workspace = number(fields[1], line);
         } else if (word == "poison") {
             request.poison = static_cast<uint8_t>(number(fields[1], line));
         } else if (word == "behind") {

@@ -14,7 +14,8 @@ struct TensorFile {
     uint64_t bytes = 0;
     std::vector<uint64_t> shape;  // of list items
     uint8_t* address = nullptr;
-    bool shared = false;  // an output that lies in its file
+    uint32_t element = 0;  // bytes of one; 0: unknown
+    bool shared = false;   // an output that lies in its file
 };
 
 struct Argument {
@@ -44,8 +45,9 @@ struct Request {
     bool auto_sync = true;
     bool true_offsets = false;  // front door 2: UB addresses count from 0
     uint64_t workspace = 0;
-    uint8_t poison = 0xff;  // see Launch
-    uint8_t behind = 0xff;  // see Launch
+    uint64_t asked_workspace = 0;  // what the host side asks for, which may be less
+    uint8_t poison = 0xff;         // see Launch
+    uint8_t behind = 0xff;         // see Launch
     uint64_t over_read = 32;
     bool checked = false;
     bool addresses = false;  // see Launch

@@ -125,6 +125,7 @@ void place_arguments(Request& request) {
         if (!argument.list) {
             place(argument.tensor, input, name);
             argument.address = argument.tensor.address;
+            set_element(argument.address, argument.tensor.element);
             continue;
         }
         for (size_t i = 0; i < argument.items.size(); ++i)
@@ -175,6 +176,7 @@ void make_cores(const Request& request) {
     shared.poison = request.poison;
     shared.behind = request.behind;
     shared.over_read = request.over_read;
+    shared.asked_workspace = request.asked_workspace;
     shared.checked = request.checked;
     shared.addresses = request.addresses;
     shared.cubes_per_block = request.cubes_per_block;

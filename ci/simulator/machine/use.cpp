@@ -60,6 +60,27 @@ void note_overwritten(uint32_t first_block, uint32_t end_block, uint32_t record)
     }
 }
 
+void LeftOver::read(uint32_t offset, uint32_t bytes) {
+    const LocalMemory& local = *current->local;
+    const uint32_t end = (offset + bytes + BLOCK_BYTES - 1) / BLOCK_BYTES;
+    for (uint32_t block = offset / BLOCK_BYTES; block < end; ++block) {
+        const uint32_t writer = local.writer[block];
+        if (writer == 0) continue;
+        const int pipe = current->records[writer].pipe;
+        if (pipe != MTE2 && pipe != MTE1) continue;
+        (latest_reader(local, block) > writer ? old_ : fresh_) += BLOCK_BYTES;
+    }
+}
+
+void LeftOver::tell(const char* mnemonic, const void* site) const {
+    if (fresh_ != 0 && old_ != 0)
+        warn(site, "left_over", mnemonic,
+             "%s reads %llu bytes that were copied since, and with them %llu bytes of an earlier "
+             "copy, which were read already.",
+             mnemonic, static_cast<unsigned long long>(fresh_),
+             static_cast<unsigned long long>(old_));
+}
+
 void note_left() { note_overwritten(0, current->local->blocks, 0); }
 
 void note_input_read(const Transfer& span, const void* site) {
@@ -88,7 +109,7 @@ void warn_unused() {
             one.reader == 0 ? "them"
                             : "the rest, which " + std::string(name_of(reader)) + " leaves out";
         warn_pair(site_address(reader.site), site_address(site), "unused", name_of(reader),
-                  "Of the %llu bytes that %s writes into UB, %llu are read; nothing reads %s.",
+                  "Of the %llu bytes that %s writes, %llu are read; nothing reads %s.",
                   static_cast<unsigned long long>(one.bytes), name_of(writer),
                   static_cast<unsigned long long>(one.bytes - one.unused), part.c_str());
     }

@@ -14,6 +14,19 @@ void note_overwritten(uint32_t first_block, uint32_t end_block, uint32_t record)
 // The same of all of a core's UB, when its block has ended.
 void note_left();
 
+// What an instruction reads of one operand: what was copied since, and with it the rest of an
+// earlier copy, which an instruction has read already.
+class LeftOver {
+public:
+    void read(uint32_t offset, uint32_t bytes);
+    // Warns where both are there.
+    void tell(const char* mnemonic, const void* site) const;
+
+private:
+    uint64_t fresh_ = 0;
+    uint64_t old_ = 0;
+};
+
 // Books what a copy or the scalar unit reads of an input, and where; warns of what lies behind it.
 void note_input_read(const Transfer& span, const void* site);
 

@@ -35,6 +35,7 @@ Lanes::Lanes(unsigned width, uint32_t repeat, bool masked) : repeats_(repeat), w
         body_ = tail_ = first_lanes(width);
         return;
     }
+    current->ignored_repeats = state.counter && repeat > 1 ? repeat : 0;
     if (state.counter) {
         // The element count alone decides; the instruction's repeat field is ignored.
         const uint64_t count = state.low & 0xffffffffu;

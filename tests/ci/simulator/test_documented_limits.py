@@ -7,7 +7,7 @@ import pytest
 
 from ci.model.launch import Tensors
 from tests.ci.simulator.ascendc_harness import AscendCHarness
-from tests.ci.simulator.machine_harness import Launch
+from tests.ci.simulator.machine_harness import Array, Launch
 
 
 class CheckedHarness(AscendCHarness):
@@ -16,10 +16,13 @@ class CheckedHarness(AscendCHarness):
     flavour = "checked"
     prelude = f"{AscendCHarness.prelude}\n#define OVER (*(__gm__ int32_t*)a[0])\n"
 
-    def over(self, body: str, number: int, cores: tuple[int, int] = (0, 1)) -> Launch:
-        """A launch with this number."""
+    def over(
+        self, body: str, number: int, cores: tuple[int, int] = (0, 1), asked: int = 1024
+    ) -> Launch:
+        """A launch with this number, whose host side asks for so many bytes of workspace."""
         inputs: Tensors = [np.array([number] * 1024, np.int32)]
-        return self.run(body, inputs, [np.zeros(1024, np.int32)], cores=cores)
+        outputs: list[Array] = [np.zeros(1024, np.int32)]
+        return self.run(body, inputs, outputs, cores=cores, workspace=asked, least_workspace=1024)
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +111,95 @@ HINTS = """
     DataCopyPad(low, global<float>(a[0]), DataCopyExtParams(1, 20, 0, 0, 0),
                 DataCopyPadExtParams<float>(!over, 0, 3, 0.0f));
 """
+FRACTALS = """
+    const int32_t over = OVER;
+    TPipe pipe;
+    TBuf<TPosition::A1> rows;
+    TBuf<TPosition::A2> left;
+    TBuf<TPosition::CO1> result;
+    pipe.InitBuffer(rows, 1024 - 512 * over);
+    pipe.InitBuffer(left, 1024 - 512 * over);
+    pipe.InitBuffer(result, 1024 - 512 * over);
+    LocalTensor<half> from = rows.Get<half>(), to = left.Get<half>();
+    LocalTensor<half> right(TPosition::B2, 0, 256);
+    DataCopy(from, global<half>(a[0]), Nd2NzParams(1, 16, 32, 0, 32, 16, 1, 0));
+    PipeBarrier<PIPE_ALL>();
+    LoadData(to, from, LoadData2DParams(1, 1, 1, 0, 0, false, 0));
+    LoadData(to[256], from, LoadData2DParams(0, 1, 1, 0, 0, false, 0));
+    LoadData(right, from, LoadData2DParams(0, 1, 1, 0, 0, false, 0));
+    PipeBarrier<PIPE_ALL>();
+    MmadParams product;
+    product.m = product.n = product.k = 16;
+    product.cmatrixInitVal = true;
+    Mmad(result.Get<float>(), to, right, product);
+"""
+SUMS = """
+    TBuf<TPosition::CO1> sums;
+    TPipe pipe;
+    pipe.InitBuffer(sums, 1024);
+    LocalTensor<half> l1(TPosition::A1, 0, 256), left(TPosition::A2, 0, 256);
+    LocalTensor<half> right(TPosition::B2, 0, 256);
+    DataCopy(l1, global<half>(a[0]), Nd2NzParams(1, 16, 16, 0, 16, 16, 1, 0));
+    PipeBarrier<PIPE_ALL>();
+    LoadData(left, l1, LoadData2DParams(0, 1, 1, 0, 0, false, 0));
+    LoadData(right, l1, LoadData2DParams(0, 1, 1, 0, 0, false, 0));
+    PipeBarrier<PIPE_ALL>();
+    MmadParams product;
+    product.m = product.n = product.k = 16;
+    for (int32_t i = 0; i < 2; ++i) {
+        product.cmatrixInitVal = i == 0 || OVER;
+        Mmad(sums.Get<float>(), left, right, product);
+        PipeBarrier<PIPE_M>();
+    }
+"""
+ROUNDED = """
+    LocalTensor<float> from(TPosition::VECCALC, 0, 64);
+    LocalTensor<half> to(TPosition::VECCALC, 256, 64);
+    Duplicate(from, 1.0f, 64);
+    PipeBarrier<PIPE_V>();
+    Cast(to, from, OVER ? RoundMode::CAST_TRUNC : RoundMode::CAST_RINT, 64);
+    PipeBarrier<PIPE_V>();
+    Cast(from, to, RoundMode::CAST_NONE, 64);
+"""
+SIZED = """
+    GlobalTensor<half> x;
+    x.SetGlobalBuffer((__gm__ half*)a[OVER ? 0 : 2], 16);
+    GlobalTensor<float> y = global<float>(a[1]);
+"""
+COUNTED = """
+    LocalTensor<float> from(TPosition::VECCALC, 0, 128);
+    Duplicate(from, 1.0f, 128);
+    PipeBarrier<PIPE_V>();
+    if (OVER) SetMaskCount();
+    SetVectorMask<float, MaskMode::COUNTER>(0, 64);
+    Adds<float, false>(from, from, 1.0f, MASK_PLACEHOLDER, 2, {1, 1, 8, 8});
+    SetMaskNorm();
+    ResetMask();
+"""
+TAILS = """
+    const int32_t over = OVER;
+    TPipe pipe;
+    LocalTensor<float> tile(TPosition::VECCALC, 0, 128), sum(TPosition::VECCALC, 1024, 64);
+    for (int32_t length = 128; length >= 64; length -= 64) {
+        DataCopy(tile, global<float>(a[0]), length);
+        PipeBarrier<PIPE_ALL>();
+        Adds(sum, tile, 1.0f, over ? 128 : length);
+        PipeBarrier<PIPE_ALL>();
+    }
+"""
+LEFT = """
+    const int32_t over = OVER;
+    GlobalTensor<int32_t> y = global<int32_t>(a[1]);
+    y.SetValue(0, 1);
+    if (!over) DataCacheCleanAndInvalid<int32_t, CacheLine::ENTIRE_DATA_CACHE>(y);
+"""
+ROOM = """
+    GlobalTensor<int32_t> space = global<int32_t>(a[2]);
+    LocalTensor<int32_t> local(TPosition::VECCALC, 0, 64);
+    Duplicate(local, 1, 64);
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(space[OVER * 8], local, 64);
+"""
 SIGNALS = """
     const int32_t over = OVER;
     for (int32_t i = 0; i < 1 + over; ++i) CrossCoreSetFlag<0, PIPE_MTE3>(3);
@@ -120,6 +212,41 @@ def test_what_may_explain_a_wrong_result_is_told_with_its_line(harness: CheckedH
     beyond, within = harness.over(HINTS, 1), harness.over(HINTS, 0)
     assert [len(beyond.warned(kind)) for kind in kinds] == [1, 1, 1]
     assert [len(within.warned(kind)) for kind in kinds] == [0, 0, 0]
+    (filled,) = within.warned("filled_lanes")
+    assert "12 bytes" in filled
+
+
+@pytest.mark.parametrize(
+    ("body", "cores", "kind", "said"),
+    [
+        (SUMS, (1, 0), "unused", "Of the 1024 bytes that mad writes, 0 are read"),
+        (ROUNDED, (0, 1), "rounding", "toward zero"),
+        (LEFT, (0, 1), "cache_left", "byte 0 of output 0"),
+        (SIZED, (0, 1), "element_size", "input 0 have 4 bytes"),
+        (COUNTED, (0, 1), "counter_mode", "2 repeats"),
+        (TAILS, (0, 1), "left_over", "256 bytes of an earlier copy"),
+    ],
+)
+def test_what_may_explain_a_result_is_told_only_where_it_is_done(
+    harness: CheckedHarness, body: str, cores: tuple[int, int], kind: str, said: str
+) -> None:
+    (text,) = harness.over(body, 1, cores).warned(kind)
+    assert said in text
+    assert harness.over(body, 0, cores).warned(kind) == []
+
+
+def test_what_leaves_a_buffer_of_the_cube_core_is_named(harness: CheckedHarness) -> None:
+    cube = (1, 0)
+    beyond = harness.over(FRACTALS, 1, cube).warned("overrun")
+    verbs = ["writes 1024", "reads 512", "writes 512", "writes 1024"]
+    assert [next(v for v in verbs if v in text) for text in beyond] == verbs
+    assert harness.over(FRACTALS, 0, cube).warned("overrun") == []
+
+
+def test_workspace_that_the_host_side_does_not_ask_for_is_named(harness: CheckedHarness) -> None:
+    (text,) = harness.over(ROOM, 1, asked=256).warned("workspace")
+    assert "up to byte 288" in text and "256 bytes" in text
+    assert harness.over(ROOM, 0, asked=256).warned("workspace") == []
 
 
 def test_a_cross_core_flag_that_ends_set_is_named(harness: CheckedHarness) -> None:

@@ -51,6 +51,14 @@ def copied(done: Launch) -> float:
     return sum(float(row["bytes"]) for row in done.timeline if row["pipe"] == "MTE2")
 
 
+def test_a_result_out_of_bounds_is_named_at_the_call(harness: MachineHarness) -> None:
+    beyond = f"{PRELUDE} p.c = (float*)a[2] + {2 * M * N - 1}; ask(p, WHOLE, 0, 256);"
+    done = harness.run(beyond, [A, B], [np.zeros_like(RIGHT)], cores=(1, 0))
+    assert done.report["outcome"] == "memory_error"
+    assert "output 0" in done.report["message"]
+    assert done.report["site"] != "0x0"
+
+
 def test_a_block_is_computed_when_it_is_asked_for_not_when_it_is_fetched(
     harness: MachineHarness,
 ) -> None:

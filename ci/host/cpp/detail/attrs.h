@@ -2,6 +2,7 @@
 #pragma once
 
 #include "detail/fenced.h"
+#include "detail/odd.h"
 #include "detail/types.h"
 
 namespace gert {
@@ -35,18 +36,36 @@ private:
 
 class RuntimeAttrs {
 public:
-    template <class T> const T* GetAttrPointer(size_t index) const {
-        return static_cast<const T*>(find(index));
+    template <class T>
+    const T* GetAttrPointer(size_t index, const char* file = __builtin_FILE(),
+                            int line = __builtin_LINE()) const {
+        return static_cast<const T*>(find(index, kinds_of<T>(), file, line));
     }
-    const int64_t* GetInt(size_t index) const { return GetAttrPointer<int64_t>(index); }
-    const float* GetFloat(size_t index) const { return GetAttrPointer<float>(index); }
-    const bool* GetBool(size_t index) const { return GetAttrPointer<bool>(index); }
-    const char* GetStr(size_t index) const { return GetAttrPointer<char>(index); }
-    const TypedContinuousVector<int64_t>* GetListInt(size_t index) const {
-        return GetAttrPointer<TypedContinuousVector<int64_t>>(index);
+    const int64_t* GetInt(size_t index, const char* file = __builtin_FILE(),
+                          int line = __builtin_LINE()) const {
+        return GetAttrPointer<int64_t>(index, file, line);
     }
-    const TypedContinuousVector<float>* GetListFloat(size_t index) const {
-        return GetAttrPointer<TypedContinuousVector<float>>(index);
+    const float* GetFloat(size_t index, const char* file = __builtin_FILE(),
+                          int line = __builtin_LINE()) const {
+        return GetAttrPointer<float>(index, file, line);
+    }
+    const bool* GetBool(size_t index, const char* file = __builtin_FILE(),
+                        int line = __builtin_LINE()) const {
+        return GetAttrPointer<bool>(index, file, line);
+    }
+    const char* GetStr(size_t index, const char* file = __builtin_FILE(),
+                       int line = __builtin_LINE()) const {
+        return GetAttrPointer<char>(index, file, line);
+    }
+    const TypedContinuousVector<int64_t>* GetListInt(size_t index,
+                                                     const char* file = __builtin_FILE(),
+                                                     int line = __builtin_LINE()) const {
+        return GetAttrPointer<TypedContinuousVector<int64_t>>(index, file, line);
+    }
+    const TypedContinuousVector<float>* GetListFloat(size_t index,
+                                                     const char* file = __builtin_FILE(),
+                                                     int line = __builtin_LINE()) const {
+        return GetAttrPointer<TypedContinuousVector<float>>(index, file, line);
     }
     const ContinuousVectorVector* GetListListInt(size_t) const { return nullptr; }
     size_t GetAttrNum() const;
@@ -62,7 +81,16 @@ public:
     void add(const Value& value);
 
 private:
-    const void* find(size_t index) const;
+    // The kinds of attributes whose value may be read as a T, as bits. Bytes of a number are read
+    // as a smaller number, too.
+    template <class T> static constexpr unsigned kinds_of() {
+        if constexpr (std::is_same_v<T, char>) return 1u << Value::kString;
+        if constexpr (std::is_same_v<T, bool>) return 1u << Value::kBool | 1u << Value::kInt;
+        if constexpr (std::is_integral_v<T>) return 1u << Value::kInt | 1u << Value::kBool;
+        if constexpr (std::is_floating_point_v<T>) return 1u << Value::kFloat;
+        return ~0u;
+    }
+    const void* find(size_t index, unsigned kinds, const char* file, int line) const;
     std::vector<std::unique_ptr<Value>> values_;
 };
 }  // namespace gert

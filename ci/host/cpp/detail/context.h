@@ -213,7 +213,11 @@ public:
     size_t GetWorkspaceNum() const { return node_->workspace_count; }
     ge::graphStatus SetTilingKey(uint64_t key) { return set(node_->tiling_key, key); }
     uint64_t GetTilingKey() const { return node_->tiling_key; }
-    ge::graphStatus SetBlockDim(uint32_t dim) { return set(node_->block_dim, dim); }
+    ge::graphStatus SetBlockDim(uint32_t dim, const char* file = __builtin_FILE(),
+                                int line = __builtin_LINE()) {
+        if (dim == 0) host::note_odd("block_dim", "SetBlockDim is given 0.", file, line);
+        return set(node_->block_dim, dim);
+    }
     uint32_t GetBlockDim() const { return node_->block_dim; }
     ge::graphStatus SetNumBlocks(uint32_t dim) { return SetBlockDim(dim); }
     uint32_t GetNumBlocks() const { return node_->block_dim; }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "detail/fenced.h"
+#include "detail/odd.h"
 #include "detail/types.h"
 
 namespace gert {
@@ -38,7 +39,16 @@ public:
         count_ = count > kMaxDimNum ? kMaxDimNum : count;
         if (count == 0) dims_[0] = 0;
     }
-    int64_t GetDim(size_t i) const { return i < kMaxDimNum ? dims_[i] : kInvalidDimValue; }
+    int64_t GetDim(size_t i, const char* file = __builtin_FILE(),
+                   int line = __builtin_LINE()) const {
+        if (i >= count_)
+            host::note_odd("beyond_rank",
+                           "GetDim(" + std::to_string(static_cast<int64_t>(i)) +
+                               ") is asked of a shape with " + std::to_string(count_) +
+                               " dimensions.",
+                           file, line);
+        return i < kMaxDimNum ? dims_[i] : kInvalidDimValue;
+    }
     const int64_t& operator[](size_t i) const { return dims_[i < kMaxDimNum ? i : kMaxDimNum]; }
     int64_t& operator[](size_t i) { return dims_[i < kMaxDimNum ? i : kMaxDimNum]; }
     void SetDim(size_t i, int64_t value) {

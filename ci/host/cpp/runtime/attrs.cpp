@@ -12,9 +12,15 @@ size_t RuntimeAttrs::GetAttrNum() const { return values_.size(); }
 
 void RuntimeAttrs::add(const Value& value) { values_.push_back(std::make_unique<Value>(value)); }
 
-const void* RuntimeAttrs::find(size_t index) const {
+const void* RuntimeAttrs::find(size_t index, unsigned kinds, const char* file, int line) const {
     if (index >= values_.size()) return nullptr;
     const Value& v = *values_[index];
+    constexpr const char* kWords[] = {"an int", "a float", "a bool", "a string", "a list"};
+    if (v.kind != Value::kMissing && (kinds >> v.kind & 1) == 0)
+        host::note_odd("attribute_type",
+                       "Attribute " + std::to_string(index) + " (counted from 0) is " +
+                           kWords[v.kind] + ", and is read as something else.",
+                       file, line);
     switch (v.kind) {
         case Value::kInt: return &v.integer;
         case Value::kFloat: return &v.real;

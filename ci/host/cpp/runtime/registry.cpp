@@ -197,6 +197,31 @@ uint64_t ascendopt_host::template_key(std::initializer_list<TemplateWord> words)
     return key;
 }
 
+namespace {
+struct Odd {
+    std::string kind, text, file;
+    int line;
+};
+std::vector<Odd>& odds() {
+    static std::vector<Odd> all;
+    return all;
+}
+}  // namespace
+
+void host::note_odd(const char* kind, const std::string& text, const char* file, int line) {
+    constexpr size_t kMost = 20;
+    for (const Odd& one : odds())
+        if (one.line == line && one.kind == kind) return;
+    if (odds().size() < kMost) odds().push_back({kind, text, file, line});
+}
+
+std::string host::odd_seen() {
+    return list(odds(), [](const Odd& one) {
+        return "{\"kind\":" + quoted(one.kind) + ",\"text\":" + quoted(one.text) +
+               ",\"file\":" + quoted(one.file) + ",\"line\":" + std::to_string(one.line) + "}";
+    });
+}
+
 std::string host::narrowed_seen() {
     return list(optiling::narrowed(), [](const optiling::Narrowed& one) {
         return "{\"field\":" + quoted(one.field) + ",\"given\":" + std::to_string(one.given) +

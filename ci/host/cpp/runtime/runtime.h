@@ -71,6 +71,9 @@ void tell_crashes();
 // Numbers that did not fit the field of the tiling data that they were given to, as a JSON list.
 std::string narrowed_seen();
 
+// What the host side has asked that is odd, as a JSON list.
+std::string odd_seen();
+
 // `text` as a JSON string, quotes included.
 std::string quoted(const std::string& text);
 // A JSON array of what `word` makes of the items.

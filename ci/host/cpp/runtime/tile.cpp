@@ -353,7 +353,8 @@ std::string tile(const Request& request) {
     const Ending ending = run_tiling(asked, request);
     return tiled(asked.node, ending,
                  decided(asked.node) + ",\"decisions\":" + decisions_seen() +
-                     ",\"narrowed\":" + narrowed_seen() + ",\"log\":" + list(log_lines(), quoted));
+                     ",\"narrowed\":" + narrowed_seen() + ",\"odd\":" + odd_seen() +
+                     ",\"log\":" + list(log_lines(), quoted));
 }
 
 std::string tile_in_short(const Request& request, bool compared) {

@@ -61,6 +61,10 @@ template <typename T, typename U> __aicore__ constexpr T cut(U given) {
         const bool below = sizeof(T) == sizeof(int32_t) && int64_t(given) == int32_t(given);
         if (!__builtin_is_constant_evaluated() && static_cast<U>(value) != given && !below)
             dav_narrowed("cut", int64_t(given), int64_t(value), uint32_t(sizeof(T) * 8));
+    } else if constexpr (std::is_same_v<T, float> && std::is_integral_v<U>) {
+        constexpr uint32_t MANTISSA = 24;
+        if (!__builtin_is_constant_evaluated() && static_cast<U>(value) != given)
+            dav_narrowed("rounding", int64_t(given), int64_t(value), MANTISSA);
     }
     return value;
 }
@@ -69,7 +73,7 @@ template <typename T, typename = void> struct Cut {
         return static_cast<U&&>(given);
     }
 };
-template <typename T> struct Cut<T, std::enable_if_t<IS_NARROW<T>>> {
+template <typename T> struct Cut<T, std::enable_if_t<IS_NARROW<T> || std::is_same_v<T, float>>> {
     template <typename U> __aicore__ constexpr T operator=(U given) const { return cut<T>(given); }
 };
 template <typename T, typename U> __aicore__ constexpr T operator->*(Cut<T>, U given) {

@@ -67,6 +67,7 @@ struct TBuffAddr {
 #define ASC_EXTENT(tensor, begin, bytes) (tensor).last = ((tensor).first = (begin)) + (bytes)
 #define ASC_USE(where, tensor) dav_extent(uint64_t(where), (tensor).first, (tensor).last)
 #define ASC_VIEW(address, bytes) dav_view(address, bytes)
+#define ASC_ELEMENTS(address, bytes) dav_elements(uint64_t(address), bytes)
 #define ASC_LIMIT(holds, message) \
     if (!(holds)) dav_limit(message)
 // Does the buffer of a tensor have so many bytes from the tensor's start on?
@@ -77,6 +78,7 @@ struct TBuffAddr {
 #define ASC_LIMIT(holds, message)
 #define ASC_EXTENT(tensor, begin, bytes)
 #define ASC_VIEW(address, bytes)
+#define ASC_ELEMENTS(address, bytes)
 #define ASC_USE(where, tensor)
 #endif
 
@@ -255,10 +257,12 @@ public:
         address_ = buffer;
         bufferSize_ = elements;
         ASC_EXTENT(*this, uint64_t(buffer), bytes_of(elements));
+        ASC_ELEMENTS(buffer, sizeof(T));
     }
     __aicore__ void SetGlobalBuffer(__gm__ T* buffer) {
         address_ = buffer;
         ASC_EXTENT(*this, 0, 0);
+        ASC_ELEMENTS(buffer, sizeof(T));
     }
     __aicore__ const __gm__ T* GetPhyAddr() const { return address_; }
     __aicore__ __gm__ T* GetPhyAddr(const GlobalIndex index) const {

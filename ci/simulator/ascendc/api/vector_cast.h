@@ -83,12 +83,38 @@ ASC_CAST_HEAD(half, float) {
 template <typename T, typename U>
 constexpr uint32_t widest_of = (sizeof(T) > sizeof(U) ? sizeof(T) : sizeof(U));
 
+#ifdef DAV_CHECKED
+constexpr const char* rounding_of(RoundMode mode) {
+    switch (mode) {
+        case RoundMode::CAST_FLOOR: return "Cast rounds down here (CAST_FLOOR).";
+        case RoundMode::CAST_CEIL: return "Cast rounds up here (CAST_CEIL).";
+        case RoundMode::CAST_ROUND: return "Cast rounds halves away from zero here (CAST_ROUND).";
+        case RoundMode::CAST_TRUNC: return "Cast rounds toward zero here (CAST_TRUNC).";
+        case RoundMode::CAST_ODD: return "Cast rounds to odd here (CAST_ODD).";
+        default: return nullptr;
+    }
+}
+// A wider type of floating point keeps all bits; of an integer as wide as it or wider it does not.
+template <typename T, typename U> __aicore__ inline void note_rounding(RoundMode mode) {
+    constexpr bool is_float = IsSameType<T, float>::value || IsSameType<T, half>::value ||
+                              IsSameType<T, bfloat16_t>::value;
+    if constexpr (is_float && std::is_integral_v<U> && sizeof(U) >= sizeof(T))
+        dav_limit("Cast of integers keeps as many bits here as floating point holds.", "rounding");
+    else if constexpr (!(IsSameType<T, float>::value && sizeof(U) < sizeof(T)))
+        if (rounding_of(mode) != nullptr) dav_limit(rounding_of(mode), "rounding");
+}
+#define ASC_NOTE_ROUNDING(T, U, mode) note_rounding<T, U>(mode)
+#else
+#define ASC_NOTE_ROUNDING(T, U, mode)
+#endif
+
 // The masks address elements of the wider type.
 template <typename T, typename U, bool isSetMask = true>
 __aicore__ inline void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src,
                             const RoundMode& mode,
                             const MaskOf<typename BitsOf<widest_of<T, U>>::type>& mask,
                             const FieldOf<uint8_t> repeatTime, const UnaryRepeatParams& params) {
+    ASC_NOTE_ROUNDING(T, U, mode);
     set_mask<isSetMask>(mask);
     cast_intrinsic(dst.pointer(), src.pointer(), mode, repeatTime, params);
 }
@@ -106,6 +132,7 @@ __aicore__ inline void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src
     } else if constexpr (sizeof(T) > sizeof(U)) {
         params.srcRepStride = DEFAULT_REPEAT_STRIDE * sizeof(U) / sizeof(T);
     }
+    ASC_NOTE_ROUNDING(T, U, mode);
     const CounterMode counter(count);
     cast_intrinsic(dst.pointer(), src.pointer(), mode, 1, params);
 }

@@ -319,6 +319,10 @@ FROM_THE_LAST_ROW_ON = f"""
             {ordered("MTE3_MTE2")}
         }}
 """
+ROUNDED = f"""{LOAD}
+        LAST factor = n * 16384 + 1;
+        Muls(a, a, int32_t(factor) == 16777217 ? 2.0f : 3.0f, n);
+{STORE}"""
 FAULTS = {
     "a static variable that outlives the launch": Fault("kept", "scale += 2", STATIC, "static", ""),
     "a division by zero": Fault("division", "uint32_t parts", DIVIDED, "1024", "1000"),
@@ -531,6 +535,19 @@ def test_a_fault_is_a_finding_with_its_line(tmp_path: Path, name: str) -> None:
     assert report.fails
     assert one.place.source == f"op_kernel/small.cpp:{line_of(wrong, fault.line)}"
     assert one.place.case == "own"
+
+
+def test_an_integer_that_no_float_holds_is_named_where_a_result_is_wrong(tmp_path: Path) -> None:
+    wrong, right = (
+        write_operator(tmp_path / kind, ROUNDED.replace("LAST", kind), golden="x * np.float32(2)")
+        for kind in ("float", "int32_t")
+    )
+    report = checked(wrong)
+    (one,) = found(report, "rounding")
+    assert one.place.line == line_of(wrong, "float factor")
+    assert "16777217" in one.text
+    assert one.place.source in found(report, "wrong_result")[0].advice
+    assert not checked(right).findings
 
 
 @pytest.mark.nightly

@@ -146,6 +146,16 @@ def test_a_hint_is_shown_only_where_a_result_is_wrong_and_nothing_else_says_why(
     assert [one.kind for one in findings.ordered()] == ["narrowed", "wrong_result"]
 
 
+def test_bytes_that_nothing_wrote_explain_no_result_that_other_bytes_leave_as_it_is() -> None:
+    place = Place(file="op_kernel/a.cpp", line=4)
+    findings = Findings()
+    findings.launched(wrong_launch(), 1)
+    findings.warnings([MachineWarning(kind="uninitialised", place=place, text="reads")], "own")
+    assert place.source in findings.ordered()[0].advice
+    findings.steady.add("own")
+    assert findings.ordered()[0].advice == ""
+
+
 def test_errors_of_memory_are_notes_where_the_outputs_length_is_a_guess() -> None:
     findings = Findings(outputs_guessed={"long"})
     for case in ("long", "own"):

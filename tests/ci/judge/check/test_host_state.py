@@ -13,6 +13,7 @@ from tests.ci.judge.check.small_operator import (
     line_of,
     line_with,
 )
+from tests.places import OPERATORS
 
 
 def test_a_signal_in_the_host_side_names_its_line(tmp_path: Path) -> None:
@@ -193,6 +194,86 @@ def test_a_number_too_large_for_a_variable_of_the_host_side_is_named(
         n for n, text in enumerate(lines, 1) if f"{size} * 64" in text or "size * size" in text
     )
     assert name in one.text
+
+
+def test_a_shape_that_the_kernel_tells_may_be_shorter_than_the_inferred_one() -> None:
+    told = checked(OPERATORS / "src/index/take_positive")
+    assert found(told, "inference") == []
+
+
+_SHAPE = "context->GetInputShape(0)->GetStorageShape()"
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize(
+    ("before", "kind"),
+    [
+        (f"tiling.set_total({_SHAPE}.GetDim(1) + 1024);", "beyond_rank"),
+        ("tiling.set_total(*context->GetAttrs()->GetInt(0) == 2 ? 1024 : 512);", "attribute_type"),
+    ],
+)
+def test_what_the_host_side_asks_that_is_not_there_explains_a_wrong_result(
+    tmp_path: Path, before: str, kind: str
+) -> None:
+    folder = changed(
+        tmp_path / "odd",
+        "op_host/small.cpp",
+        f"tiling.set_total({_SHAPE}.GetShapeSize());",
+        before,
+    )
+    host, then = folder / "op_host/small.cpp", "this->AICore().SetTiling"
+    scale = 'this->Attr("scale").AttrType(OPTIONAL).Float(2.0);'
+    host.write_text(host.read_text().replace(then, f"{scale}\n        {then}"))
+    (folder / "golden.py").write_text("def small(x, scale=2.0):\n    return x * 3\n")
+    report = checked(folder)
+    (one,) = found(report, kind)
+    assert one.place.source == line_with(folder, before)
+    unplaced = [found for found in report.findings if found.fails and not found.place.source]
+    assert unplaced
+    assert all(one.place.source in found.advice for found in unplaced)
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize("handed", [True, False])
+def test_an_attribute_that_changes_nothing_is_named(tmp_path: Path, *, handed: bool) -> None:
+    given = "tiling.set_scale(*context->GetAttrs()->GetFloat(0));"
+    folder = changed(
+        tmp_path / "ignored",
+        "op_host/small.cpp",
+        "context->SetBlockDim(1);",
+        f"context->SetBlockDim(1);\n    {given if handed else ''}",
+    )
+    field = "  TILING_DATA_FIELD_DEF(uint32_t, total);\n"
+    declared = 'this->Attr("scale").AttrType(OPTIONAL).Float(2.0);'
+    for file, before, after in (
+        ("op_host/small_tiling.h", field, f"{field}  TILING_DATA_FIELD_DEF(float, scale);\n"),
+        ("op_host/small.cpp", "this->AICore().SetT", f"{declared}\n        this->AICore().SetT"),
+        ("workload.yaml", "    inputs:", "    attrs: {scale: 2.0}\n    inputs:"),
+        (
+            "golden.py",
+            "small(x):\n    return x * np.float32(2)",
+            "small(x, scale):\n    return x * scale",
+        ),
+    ):
+        text = (folder / file).read_text()
+        assert before in text
+        (folder / file).write_text(text.replace(before, after))
+    report = checked(folder, varied=16)
+    (one,) = found(report, "ignored")
+    assert one.place.source == line_with(folder, given if handed else declared)
+    assert "scale=2.0" in one.text
+    assert all(one.place.source in wrong.advice for wrong in found(report, "wrong_result"))
+
+
+def test_a_block_dim_of_0_is_named_with_its_line(tmp_path: Path) -> None:
+    folder = changed(
+        tmp_path / "none",
+        "op_host/small.cpp",
+        "context->SetBlockDim(1);",
+        "context->SetBlockDim(0);",
+    )
+    (one,) = found(checked(folder), "launch_error")
+    assert one.place.source == line_with(folder, "SetBlockDim(0)")
 
 
 def test_a_tiling_key_that_no_branch_takes_is_named(tmp_path: Path) -> None:
