@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
@@ -17,7 +18,9 @@ from ci.derive.example_facts import Example, ToldTensor, shape_of
 from ci.derive.project import texts_around
 from ci.derive.tiling_tests import read_tests
 from ci.model.dtypes import find_dtype
+from ci.model.errors import InputError
 from ci.model.operator import Operator
+from ci.model.regular_file import file_text
 
 _CREATED = re.compile(
     r"\bCreateAclTensor\w*\s*\(\s*(?P<data>[\w.&]+)\s*,\s*(?P<shape>\w+)\s*,\s*&?\w+\s*,\s*"
@@ -45,6 +48,7 @@ _ARRAY = re.compile(r"\b(\w+)\s*=\s*aclCreate(?:Int|Float|Bool)Array\s*\(\s*(\w+
 _NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _DTYPES = {"BF16": "bfloat16", "DOUBLE": "float64"}
 _MOST_FILES = 6
+_MOST_BYTES = 1 << 20
 
 
 def find_examples(operator: Operator) -> list[Example]:
@@ -67,11 +71,11 @@ def _examples(operator: Operator, programs: Iterable[tuple[Path, str]]) -> Itera
 
 def _texts(operator: Operator, folder: str, pattern: str) -> list[tuple[Path, str]]:
     root = operator.root.resolve()
-    return [
-        (path, path.read_text(encoding="utf-8", errors="replace"))
-        for path in sorted((root / folder).rglob(pattern))[:_MOST_FILES]
-        if path.resolve().is_relative_to(root)
-    ]
+    found: list[tuple[Path, str]] = []
+    for path in sorted((root / folder).rglob(pattern))[:_MOST_FILES]:
+        with suppress(InputError, OSError):
+            found.append((path, file_text(path, root, most_bytes=_MOST_BYTES)))
+    return found
 
 
 def read_example(text: str) -> Example:

@@ -10,7 +10,9 @@ attributes are what the program computes, however it is written.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypeAlias
@@ -30,6 +32,8 @@ from ci.system.scratch import scratch
 _RUNTIME: Final = Path(__file__).parent / "standin" / "runtime.h"
 _FLAGS: Final = ("-std=c++17", "-O0", "-w", "-fpermissive")
 _RUN_LIMITS: Final = Limits(seconds=20, memory_bytes=8 << 30, file_bytes=16 << 20)
+_COMPILE_LIMITS: Final = replace(COMPILE_LIMITS, seconds=60)
+"""A program of the largest repositories takes two seconds."""
 _MOST_TRIES: Final = 4
 """Times that a program is compiled: each time with more of what the compiler missed."""
 _MOST_ROWS: Final = 64
@@ -37,6 +41,8 @@ _MOST_ROWS: Final = 64
 _CALLED = re.compile(r"\b(aclnn\w+)GetWorkspaceSize\s*\(")
 LAUNCH = re.compile(r"\b(?P<kernel>[A-Za-z_]\w*)\s*(?:<(?P<template>[^<>;{}()]*)>\s*)?<<<")
 """The launch of a kernel, up to its configuration."""
+_GIVEN = re.compile(r"\s*\(\s*(\)?)")
+_BY_CALL: Final = r'ascendopt::launched_in("\1", '
 _BY_MACRO = re.compile(r"\bACLRT_LAUNCH_KERNEL\s*\(\s*(\w+)\s*\)\s*\(")
 _INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([\w./+-]+)[">]', re.MULTILINE)
 _UNKNOWN = re.compile(
@@ -103,7 +109,7 @@ class Call(BaseModel):
     spelled: str = ""
     """The arguments as the program writes them."""
     template: str = ""
-    """Its template arguments, each with a comma: numbers, and types as the program writes them."""
+    """The template arguments of a launch, each with a comma: numbers, and types as spelled."""
     blocks: int | None = None
     """How many are launched; None for a call of an operator."""
     arguments: tuple[Argument, ...]
@@ -128,9 +134,8 @@ def calls_of(
     """The calls and launches that a program makes, in order; none where it does not compile or run.
 
     `text` is the program's, `others` are texts that are linked to it, and `structures` what any of
-    these gives to a kernel by value. The compiler sees the files
-    of the program's folder and the system's headers; what else it includes is empty.
-    Raises EnvironmentProblem without a compiler.
+    these gives to a kernel by value. The compiler sees the files of the program's folder and the
+    system's headers; what else it includes is empty. Raises EnvironmentProblem without a compiler.
     """
     if not any(
         word.search(one) for word in (_CALLED, LAUNCH, _BY_MACRO) for one in (text, *others)
@@ -157,22 +162,28 @@ def _watched(text: str) -> str:
     watched = _CALLED.sub(r"ASCENDOPT_CALLED(\1, ", text)
     for name in names:
         watched = re.sub(rf"\b{name}\s*\(", "ascendopt::executed(", watched)
-    watched = _BY_MACRO.sub(r'ascendopt::launched_in("\1", ', watched)
-    while launch := LAUNCH.search(watched):
-        end = watched.find(">>>", launch.end())
-        given = re.compile(r"\s*\(\s*(\)?)").match(watched, end + 3) if end >= 0 else None
+    return host_half("".join(_without_launches(_BY_MACRO.sub(_BY_CALL, watched))))
+
+
+def _without_launches(text: str) -> Iterator[str]:
+    """The parts of a text in which each launch is a call instead."""
+    done = 0
+    while launch := LAUNCH.search(text, done):
+        end = text.find(">>>", launch.end())
+        given = _GIVEN.match(text, end + 3) if end >= 0 else None
         if given is None:
             break
-        blocks = split_arguments(watched[launch.end() : end])[0]
-        ended = ")" if given[1] else ", "
+        blocks = split_arguments(text[launch.end() : end])[0]
         template = "std::string()" + "".join(
             f' + ascendopt::part<{one}>("{one}")'
             for one in map(str.strip, split_arguments(launch["template"] or ""))
             if one and '"' not in one
         )
-        new = f'ascendopt::launched("{launch["kernel"]}", {template}, ({blocks}){ended}'
-        watched = watched[: launch.start()] + new + watched[given.end() :]
-    return host_half(watched)
+        yield text[done : launch.start()]
+        yield f'ascendopt::launched("{launch["kernel"]}", {template}, ({blocks})'
+        yield ")" if given[1] else ", "
+        done = given.end()
+    yield text[done:]
 
 
 def _described(name: str, fields: Sequence[str]) -> str:
@@ -183,10 +194,12 @@ def _described(name: str, fields: Sequence[str]) -> str:
 
 def _lay_empty(folder: Path, name: str, own: Path) -> None:
     """An empty header for one of a toolkit; the system's and the program's own come before it."""
-    if ".." in Path(name).parts or Path(name).is_absolute() or (own / name).exists():
+    if ".." in Path(name).parts or Path(name).is_absolute():
         return
-    (folder / name).parent.mkdir(parents=True, exist_ok=True)
-    (folder / name).touch()
+    with suppress(OSError):  # a name that no file can have
+        if not (own / name).exists():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).touch()
 
 
 def _compiled(place: Path, own: Path) -> bool:
@@ -217,7 +230,7 @@ def _compiled(place: Path, own: Path) -> bool:
             cwd=place,
             readable=[runtime, *beside],
             writable=[place],
-            limits=COMPILE_LIMITS,
+            limits=_COMPILE_LIMITS,
         )
         if done.ok:
             return True

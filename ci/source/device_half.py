@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tree_sitter import Node
@@ -46,17 +46,13 @@ def device_half(text: str) -> str:
     code = without_comments(text)
     left = [one for one in _definitions(parse(text)) if not _FOR_DEVICE.search(code[one.marked])]
     while True:
-        kept = code
-        for one in left:
-            kept = _blank(kept, one.span)
+        kept = _blank(code, [one.span for one in left])
         named = identifiers(_INCLUDE.sub("", kept))
         called = [one for one in left if one.name in named]
         if not called:
             break
         left = [one for one in left if one not in called]
-    for one in left:
-        text = _blank(text, one.span)
-    return text
+    return _blank(text, [one.span for one in left])
 
 
 def host_half(text: str) -> str:
@@ -65,10 +61,8 @@ def host_half(text: str) -> str:
     if not _ON_DEVICE.search(text):
         return text
     code = without_comments(text)
-    for one in _definitions(parse(text)):
-        if _ON_DEVICE.search(code[one.marked]):
-            text = _blank(text, one.span)
-    return text
+    found = _definitions(parse(text))
+    return _blank(text, [one.span for one in found if _ON_DEVICE.search(code[one.marked])])
 
 
 @dataclass(frozen=True)
@@ -110,6 +104,11 @@ def _span(source: Source, node: Node) -> slice:
     return slice(begin, end)
 
 
-def _blank(text: str, span: slice) -> str:
-    gone = "\n".join(" " * len(line) for line in text[span].split("\n"))
-    return text[: span.start] + gone + text[span.stop :]
+def _blank(text: str, spans: Iterable[slice]) -> str:
+    parts, done = [], 0
+    for span in sorted(spans, key=lambda one: one.start):
+        start = max(done, span.start)
+        gone = "\n".join(" " * len(line) for line in text[start : span.stop].split("\n"))
+        parts += [text[done:start], gone]
+        done = max(done, span.stop)
+    return "".join((*parts, text[done:]))

@@ -9,6 +9,8 @@ import pytest
 from ci.derive.example_run import Call, calls_of
 from tests.ci.system.levels import needs_hidden_files
 
+pytestmark = pytest.mark.every_level
+
 HEAD = """
 #include "acl/acl.h"
 #include "aclnnop/aclnn_scaled_sum.h"
@@ -153,3 +155,18 @@ def test_no_hidden_file_and_no_link_is_compiled_into_a_program(tmp_path: Path) -
         text = HEAD + f'#include "{name}"\n' + MAIN.replace("{rows, 4}", "{ROWS, 4}")
         shapes = [call.arguments[0].tensors for call in _calls(tmp_path / "own", text)]
         assert not any(one and one.shape == (24, 4) for many in shapes for one in many or ()), name
+
+
+@pytest.mark.parametrize(
+    "include",
+    ["x" * 300, "a/" * 90 + "b.h", "stdio.h/b.h", "a\nb"],
+    ids=["long", "deep", "file", "two"],
+)
+def test_no_name_of_a_header_ends_the_derivation(include: str, tmp_path: Path) -> None:
+    (tmp_path / "stdio.h").write_text("")
+    assert len(_calls(tmp_path, f'#include "{include}"\n{HEAD}{MAIN}')) <= 1
+
+
+def test_a_text_of_many_launches_is_read_once(tmp_path: Path) -> None:
+    many = "void f() { kernel<<<1, nullptr, nullptr>>>(); }\n" * 20_000
+    assert _calls(tmp_path, many + "int main( {") == []

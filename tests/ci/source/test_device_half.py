@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ci.source.device_half import device_half
+from ci.source.device_half import device_half, host_half
 
 AROUND = """#include "torch/extension.h"
 #include "parts/launch.h"
@@ -53,3 +53,13 @@ def test_functions_that_no_device_code_names_are_left_out() -> None:
 def test_a_source_of_the_device_alone_stays_as_it_is() -> None:
     text = "template <class T> __aicore__ inline T One() { return T(1); }\n"
     assert device_half(text) == text
+
+
+def test_the_hosts_half_is_what_is_not_marked_for_the_device() -> None:
+    half = host_half(AROUND + "class Kernel {\n    __aicore__ void Run() { Half(4); }\n};\n")
+    assert half.startswith(AROUND[: AROUND.index("__aicore__")]), "places stay"
+    for gone in ("Half(", "kernel(GM_ADDR", "class Kernel", "Run()"):
+        assert gone not in half, gone
+    for kept in ("int launch(void* stream)", "int helper(int n) { return n / 2; }", "Twice"):
+        assert kept in half, kept
+    assert host_half("int main() { return 0; }") == "int main() { return 0; }"
