@@ -1,12 +1,14 @@
 // Issuing a vector instruction: checks, hazards, bank conflicts, time.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "bank.h"
 #include "hazard.h"
 #include "machine.h"
 #include "memory.h"
 #include "use.h"
+#include "vector_lanes.h"
 
 namespace dav {
 namespace {
@@ -215,6 +217,7 @@ BankConflicts known_conflicts(const BankOperand* operands, int count, uint32_t r
 
 void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
                   const VectorOperand* operands, int count, void* site, uint32_t extra_cycles) {
+    const uint32_t ignored = std::exchange(ignored_repeats, 0);
     if (current->cube) return;  // its compiler leaves vector instructions out
     // Gathers have an operand for each range they touch.
     static std::vector<uint32_t> offsets;
@@ -249,11 +252,11 @@ void issue_vector(const char* mnemonic, const char* dtype, uint32_t repeats,
     hazards.settle();
     if (launch().checked) {
         note_half_sum(mnemonic, dtype, operands, count, repeats, site);
-        if (current->ignored_repeats != 0)
+        if (ignored != 0)
             warn(site, "counter_mode", mnemonic,
                  "%s is given %u repeats in counter mode, where the mask says how many elements "
                  "there are.",
-                 mnemonic, current->ignored_repeats);
+                 mnemonic, ignored);
     }
     if (repeats > 0 && count <= MOST_BANKS)
         check_own_source(mnemonic, dtype, operands, offsets, count, repeats, site);

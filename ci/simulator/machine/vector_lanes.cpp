@@ -24,6 +24,8 @@ uint64_t low_ones(unsigned count) { return count >= 64 ? ~0ull : (1ull << count)
 
 }  // namespace
 
+uint32_t ignored_repeats = 0;
+
 Active first_lanes(unsigned count) {
     return from_bits(low_ones(count), count > 64 ? low_ones(count - 64) : 0);
 }
@@ -35,7 +37,7 @@ Lanes::Lanes(unsigned width, uint32_t repeat, bool masked) : repeats_(repeat), w
         body_ = tail_ = first_lanes(width);
         return;
     }
-    current->ignored_repeats = state.counter && repeat > 1 ? repeat : 0;
+    ignored_repeats = state.counter && repeat > 1 ? repeat : 0;
     if (state.counter) {
         // The element count alone decides; the instruction's repeat field is ignored.
         const uint64_t count = state.low & 0xffffffffu;

@@ -42,6 +42,9 @@ struct Active {
 };
 Active first_lanes(unsigned count);
 
+// Repeats that the instruction at hand is given although the mask counts its elements; else 0.
+extern uint32_t ignored_repeats;
+
 // Iterations of an instruction with `width` lanes each, from the mask register.
 class Lanes {
 public:
