@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -53,8 +53,9 @@ def given_to_kernel(top: Path, kernel: Path, text: str, entry: KernelEntry) -> G
 
     None where no program launches it that runs here. Raises EnvironmentProblem without a compiler.
     """
-    structures = _structures(top, entry)
-    for program in islice(_programs(top, entry.name), _MOST_RUN):
+    texts = dict(_texts(top))
+    structures = _structures(texts, entry)
+    for program in islice(_programs(texts, entry.name), _MOST_RUN):
         for call in calls_of(program.path, program.text, *program.others, structures=structures):
             if call.name == entry.name and len(call.arguments) == len(entry.parameters):
                 place = program.path.relative_to(top).as_posix()
@@ -62,7 +63,7 @@ def given_to_kernel(top: Path, kernel: Path, text: str, entry: KernelEntry) -> G
     return None
 
 
-def _structures(top: Path, entry: KernelEntry) -> dict[str, tuple[str, ...]]:
+def _structures(texts: Mapping[Path, str], entry: KernelEntry) -> dict[str, tuple[str, ...]]:
     """Fields of the structures that the kernel is given by value, as far as a source has them."""
     wanted = [
         one.type
@@ -72,14 +73,13 @@ def _structures(top: Path, entry: KernelEntry) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for name in dict.fromkeys(wanted):
         defined = re.compile(rf"\b(?:struct|class)\s+{re.escape(name)}\b")
-        if known := structure(name, (text for _, text in _texts(top) if defined.search(text))):
+        if known := structure(name, filter(defined.search, texts.values())):
             found[name] = known.fields
     return found
 
 
-def _programs(top: Path, name: str) -> Iterator[_Program]:
+def _programs(texts: Mapping[Path, str], name: str) -> Iterator[_Program]:
     """Programs that launch a kernel, themselves or by a function of another source."""
-    texts = {path: text for path, text in _texts(top) if name in text or _MAIN.search(text)}
     launching = {
         path: text
         for path, text in texts.items()
@@ -92,8 +92,9 @@ def _programs(top: Path, name: str) -> Iterator[_Program]:
     for text in launching.values():
         source = parse(text)
         callers = [one.plain for one in source.functions if name in source.of(one.body)]
+        called = re.compile(rf"\b(?:{'|'.join(callers)})\s*\(") if callers else None
         for path, other in texts.items():
-            if other is not text and _MAIN.search(other) and any(c in other for c in callers):
+            if called and other is not text and _MAIN.search(other) and called.search(other):
                 yield _Program(path, other, (_INCLUDE.sub("", text),))
 
 

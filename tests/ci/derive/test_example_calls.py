@@ -61,6 +61,11 @@ def test_what_is_left_out_is_absent(tmp_path: Path) -> None:
     assert _shapes(case) == [(4, 6), None, [(3, 5), (2,)]]
 
 
+def test_a_list_that_is_left_out_is_empty(tmp_path: Path) -> None:
+    case = _case(tmp_path, "first, nullptr, third, factor, first", DECLARED)
+    assert _shapes(case) == [(4, 6), (4,), []]
+
+
 def test_without_a_declaration_they_follow_the_definition(tmp_path: Path) -> None:
     case = _case(tmp_path, 'first, third, second, factor, nullptr, "sum", first')
     assert _shapes(case) == [(4, 6), (4,), [(3, 5), (2,)]]
