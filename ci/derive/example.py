@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ci.derive.example_calls import called_example
 from ci.derive.example_facts import Example, ToldTensor, shape_of
+from ci.derive.program import MAIN, program_of
 from ci.derive.project import texts_around
 from ci.derive.tiling_tests import read_tests
 from ci.model.dtypes import find_dtype
@@ -61,10 +62,21 @@ def find_examples(operator: Operator) -> list[Example]:
     return found
 
 
-def _examples(operator: Operator, programs: Iterable[tuple[Path, str]]) -> Iterator[Example]:
-    """What each program gives to the operator when it is run, else what its text says."""
-    for path, text in programs:
-        example = called_example(operator, path, text) or read_example(text)
+def _examples(operator: Operator, texts: Iterable[tuple[Path, str]]) -> Iterator[Example]:
+    """What each program gives to the operator when it is run, else what its text says.
+
+    Where folders have a call of its own name, their programs come alone: the others are those of
+    its neighbours.
+    """
+    top = operator.repository or operator.root.resolve()
+    named = re.compile(rf"\baclnn{operator.op_type}(?:GetWorkspaceSize)?\s*\(", re.IGNORECASE)
+    known = list(texts)
+    own = {path.parent for path, text in known if named.search(text)}
+    for path, text in known:
+        if own and path.parent not in own:
+            continue
+        program = program_of(top, path, text) if MAIN.search(text) else None
+        example = program and called_example(operator, program) or read_example(text)
         if example.tensors:
             yield example
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import pairwise
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from ci.derive.example_facts import Example, ToldTensor, is_called
 from ci.derive.example_run import Argument, Call, GivenTensor, calls_of
+from ci.derive.program import Program
 from ci.derive.project import own_folder
 from ci.model.dtypes import find_dtype
 from ci.model.errors import InputError
@@ -34,13 +34,13 @@ class _Parameter(NamedTuple):
     given: Argument
 
 
-def called_example(operator: Operator, program: Path, text: str) -> Example | None:
+def called_example(operator: Operator, program: Program) -> Example | None:
     """What a program gives to `operator`: of its calls, the one whose name is most like its own.
 
     None where the program calls nothing, or does not run here. Raises EnvironmentProblem without a
     compiler.
     """
-    calls = calls_of(program, text)
+    calls = calls_of(program)
     if not calls:
         return None
     wanted = operator.op_type.lower()

@@ -9,16 +9,17 @@ attributes are what the program computes, however it is written.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
+from ci.derive.program import MAIN, Program
 from ci.model.errors import InputError
 from ci.source.cpp_text import split_arguments
 from ci.source.device_half import host_half
@@ -29,14 +30,19 @@ from ci.system.compiler import compile_trusted, compiler_version
 from ci.system.sandbox import Limits, run
 from ci.system.scratch import scratch
 
-_RUNTIME: Final = Path(__file__).parent / "standin" / "runtime.h"
+_STANDIN: Final = Path(__file__).parent / "standin"
+_HEADER: Final = "runtime.h"
 _FLAGS: Final = ("-std=c++17", "-O0", "-w", "-fpermissive")
 _RUN_LIMITS: Final = Limits(seconds=20, memory_bytes=8 << 30, file_bytes=16 << 20)
 _COMPILE_LIMITS: Final = replace(COMPILE_LIMITS, seconds=60)
 """A program of the largest repositories takes two seconds."""
-_MOST_TRIES: Final = 4
+_MOST_TRIES: Final = 12
 """Times that a program is compiled: each time with more of what the compiler missed."""
 _MOST_ROWS: Final = 64
+_MADE_UP: Final = 1_905_000_000
+"""The first of the numbers that stand for unknown constants: none that a program writes, so that
+what is one of them is not taken for its own. As a length it ends the program."""
+_MOST_MADE_UP: Final = 1000
 
 _CALLED = re.compile(r"\b(aclnn\w+)GetWorkspaceSize\s*\(")
 LAUNCH = re.compile(r"\b(?P<kernel>[A-Za-z_]\w*)\s*(?:<(?P<template>[^<>;{}()]*)>\s*)?<<<")
@@ -45,6 +51,7 @@ _GIVEN = re.compile(r"\s*\(\s*(\)?)")
 _BY_CALL: Final = r'ascendopt::launched_in("\1", '
 _BY_MACRO = re.compile(r"\bACLRT_LAUNCH_KERNEL\s*\(\s*(\w+)\s*\)\s*\(")
 _INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([\w./+-]+)[">]', re.MULTILINE)
+_MISSING = re.compile(r"fatal error: ([\w./+-]+): No such file")
 _UNKNOWN = re.compile(
     r"error: .(?P<name>[A-Za-z_]\w*). (?:was not declared|has not been declared)"
     r"|error: .(?P<type>[A-Za-z_]\w*). does not name a type"
@@ -124,36 +131,33 @@ class _Taken(BaseModel):
 _ROW: TypeAdapter[Call | _Taken] = TypeAdapter(Call | _Taken)
 
 
-Structures: TypeAlias = Mapping[str, Sequence[str]]
-"""The fields of structures, by the names of these."""
-
-
-def calls_of(
-    program: Path, text: str, *others: str, structures: Structures = MappingProxyType({})
-) -> list[Call]:
+def calls_of(program: Program) -> list[Call]:
     """The calls and launches that a program makes, in order; none where it does not compile or run.
 
-    `text` is the program's, `others` are texts that are linked to it, and `structures` what any of
-    these gives to a kernel by value. The compiler sees the files of the program's folder and the
-    system's headers; what else it includes is empty. Raises EnvironmentProblem without a compiler.
+    The compiler sees the files of the program's folder, its include folders and the system's
+    headers; what else it includes is empty. Raises EnvironmentProblem without a compiler.
     """
-    if not any(
-        word.search(one) for word in (_CALLED, LAUNCH, _BY_MACRO) for one in (text, *others)
-    ):
+    texts = program.texts
+    calls = any(word.search(one) for word in (_CALLED, LAUNCH, _BY_MACRO) for one in texts)
+    if not calls or not any(map(MAIN.search, texts)):
         return []
     with scratch("example") as top:
         place = Path(top)
-        for number, one in enumerate((text, *others)):
-            described = "".join(_described(name, structures[name]) for name in structures)
+        described = "".join(_described(*one) for one in program.structures.items())
+        for number, one in enumerate(texts):
             watched = f"{_watched(one)}\n{described if LAUNCH.search(one) else ''}"
             (place / f"program{number}.cpp").write_text(watched, encoding="utf-8")
             for name in _INCLUDED.findall(one):
-                _lay_empty(place / "absent", name, program.parent)
-        if not _compiled(place, program.parent):
-            return []
+                _lay_empty(place / "absent", name, program.path.parent)
+        if not _compiled(place, program):
+            # It may need none of the others.
+            return calls_of(replace(program, texts=texts[:1])) if len(texts) > 1 else []
+        # Programs look for their data beside the folder that they are built in, or further out.
+        built = place / "project" / "examples" / "program" / "build"
+        built.mkdir(parents=True)
         # How it ends does not matter: each call is written when it is made.
-        run([str(place / "program")], cwd=place, writable=[place], limits=_RUN_LIMITS)
-        return _read(place / "calls.jsonl")
+        run([str(place / "program")], cwd=built, writable=[place], limits=_RUN_LIMITS)
+        return _read(built / "calls.jsonl")
 
 
 def _watched(text: str) -> str:
@@ -202,15 +206,16 @@ def _lay_empty(folder: Path, name: str, own: Path) -> None:
             (folder / name).touch()
 
 
-def _compiled(place: Path, own: Path) -> bool:
+def _compiled(place: Path, program: Program) -> bool:
     """Compile the program; whether that worked.
 
     What the compiler does not know of the toolkit is made up, and tried again: numbers, types
     without members, functions that answer success.
     """
-    runtime = _runtime()
+    runtime, own = _runtime(), program.path.parent
+    folders = [own, *program.include_folders]
     try:
-        beside = shown(own)
+        readable = [one for folder in folders for one in shown(folder)]
     except InputError:  # a folder of too many files
         return False
     known = place / "known.h"
@@ -220,28 +225,32 @@ def _compiled(place: Path, own: Path) -> bool:
         done = run(
             compile_command(
                 [
-                    *(*_FLAGS, "-fmax-errors=40"),
-                    *("-include", str(runtime / "runtime.h"), "-include", str(known)),
-                    *("-iquote", str(own), "-idirafter", str(place / "absent")),
+                    *(*_FLAGS, *(f"-D{one}" for one in program.definitions), "-fmax-errors=40"),
+                    *("-include", str(runtime / _HEADER), "-include", str(known)),
+                    *("-iquote", str(own), *(f"-I{one}" for one in program.include_folders)),
+                    *("-idirafter", str(place / "absent")),
                     *sorted(one.name for one in place.glob("program*.cpp")),
                     *("-o", "program"),
                 ]
             ),
             cwd=place,
-            readable=[runtime, *beside],
+            readable=[runtime, *readable],
             writable=[place],
             limits=_COMPILE_LIMITS,
         )
         if done.ok:
             return True
+        said = done.stderr.decode(errors="replace")
+        headers = {*_MISSING.findall(said)} - made
+        for name in headers:
+            _lay_empty(place / "absent", name, own)
         missed = {
-            found["type"] or found["name"]: bool(found["type"])
-            for found in _UNKNOWN.finditer(done.stderr.decode(errors="replace"))
+            found["type"] or found["name"]: bool(found["type"]) for found in _UNKNOWN.finditer(said)
         }
         new = {name: is_type for name, is_type in missed.items() if name not in made}
-        if not new:
+        if not new and not headers:
             return False
-        made |= new.keys()
+        made |= new.keys() | headers
         text = "\n".join(one.read_text(encoding="utf-8") for one in place.glob("program*.cpp"))
         with known.open("a", encoding="utf-8") as file:
             file.writelines(_made_up(name, is_type, text) for name, is_type in new.items())
@@ -250,13 +259,15 @@ def _compiled(place: Path, own: Path) -> bool:
 
 def _runtime() -> Path:
     """The folder of the stand-in, compiled once for all programs."""
+    texts = {one.name: one.read_bytes() for one in sorted(_STANDIN.glob("*.h"))}
 
     def make(folder: Path) -> None:
-        (folder / _RUNTIME.name).write_bytes(_RUNTIME.read_bytes())
-        output = folder / f"{_RUNTIME.name}.gch"
-        compile_trusted([*_FLAGS, "-x", "c++-header", _RUNTIME.name, "-o", str(output)], folder)
+        for name, text in texts.items():
+            (folder / name).write_bytes(text)
+        output = folder / f"{_HEADER}.gch"
+        compile_trusted([*_FLAGS, "-x", "c++-header", _HEADER, "-o", str(output)], folder)
 
-    key = digest([compiler_version(), *_FLAGS, _RUNTIME.read_bytes()])
+    key = digest([compiler_version(), *_FLAGS, *texts.values()])
     return BuildCache().get("example_runtime", key, make)
 
 
@@ -265,7 +276,26 @@ def _made_up(name: str, is_type: bool, text: str) -> str:
         return f"inline int {name}(...) {{ return 0; }}\n"
     if is_type or re.search(rf"\b{name}\s*[*&\w]", text):
         return f"using {name} = void*;\n"
-    return f"constexpr int {name} = __COUNTER__ + 1000;\n"
+    return f"constexpr int {name} = {_MADE_UP} + __COUNTER__;\n"
+
+
+def _known(value: Any) -> Any:
+    """The value without numbers that stand for unknown constants."""
+    if isinstance(value, dict):
+        return {key: _known(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_known(one) for one in value]
+    return None if _is_made_up(value) else value
+
+
+def _is_made_up(value: Any) -> bool:
+    return isinstance(value, int | float) and 0 <= value - _MADE_UP < _MOST_MADE_UP
+
+
+def _is_whole(row: dict[str, Any]) -> bool:
+    """Whether it is known which kernel is launched, and how often."""
+    template = (int(one) for one in str(row.get("template")).split(",") if one.isdecimal())
+    return not any(map(_is_made_up, (row.get("blocks"), *template)))
 
 
 def _read(file: Path) -> list[Call]:
@@ -275,11 +305,12 @@ def _read(file: Path) -> list[Call]:
     try:
         with file.open("rb") as lines:
             for line, _ in zip(lines, range(_MOST_ROWS), strict=False):
-                row = _ROW.validate_json(line)
-                if isinstance(row, Call):
-                    calls.append(row)
-                else:
+                said = json.loads(line)
+                row = _ROW.validate_python(_known(said))
+                if isinstance(row, _Taken):
                     taken.add(row.taken)
-    except (OSError, ValidationError):
+                elif _is_whole(said):
+                    calls.append(row)
+    except (OSError, ValueError):
         pass
     return [call.model_copy(update={"taken": frozenset(taken)}) for call in calls]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from ci.derive.example_run import LAUNCH, Argument, Call, GivenBuffer, calls_of
+from ci.derive.program import MAIN, MOST_BYTES, Program, program_of
 from ci.model import layout
 from ci.model.dtypes import BY_NAME, DType
 from ci.model.errors import InputError
@@ -22,14 +23,12 @@ from ci.source.launched.entry import REAL, WHOLE, KernelEntry, structure
 from ci.source.launched.frame import GivenTensor, GivenToKernel
 
 _SOURCES: Final = (*layout.SOURCES, *SUFFIXES)
-_MOST_BYTES: Final = 1 << 20
 _MOST_RUN: Final = 3
 """Programs that are run until one launches the kernel."""
 _MOST_VALUES: Final = 256
 _WORD: Final = 4
 """Bytes of the numbers as which a buffer is written that nothing tells the type of."""
 
-_MAIN = re.compile(r"\bmain\s*\(")
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[^\n]*", re.MULTILINE)
 _CAST = re.compile(
     r"(?:\(\s*__gm__\s+([\w:]+)\s*\*\s*\)|reinterpret_cast\s*<\s*__gm__\s+([\w:]+)\s*\*\s*>)"
@@ -40,14 +39,6 @@ _BY_CODE: Final = {one.kernel_type: one for one in reversed([*BY_NAME.values()])
 """Dtypes by their names in C++: the plain one before those that only share its type."""
 
 
-@dataclass(frozen=True)
-class _Program:
-    path: Path
-    text: str
-    others: tuple[str, ...] = ()
-    """Texts of sources that launch for it."""
-
-
 def given_to_kernel(top: Path, kernel: Path, text: str, entry: KernelEntry) -> GivenToKernel | None:
     """What a program of the repository at `top` gives to the kernel, whose source's text is given.
 
@@ -55,8 +46,8 @@ def given_to_kernel(top: Path, kernel: Path, text: str, entry: KernelEntry) -> G
     """
     texts = dict(_texts(top))
     structures = _structures(texts, entry)
-    for program in islice(_programs(texts, entry.name), _MOST_RUN):
-        for call in calls_of(program.path, program.text, *program.others, structures=structures):
+    for program in islice(_programs(top, texts, entry.name), _MOST_RUN):
+        for call in calls_of(replace(program, structures=structures)):
             if call.name == entry.name and len(call.arguments) == len(entry.parameters):
                 place = program.path.relative_to(top).as_posix()
                 return _given(call, entry, without_comments(text), place)
@@ -78,7 +69,7 @@ def _structures(texts: Mapping[Path, str], entry: KernelEntry) -> dict[str, tupl
     return found
 
 
-def _programs(texts: Mapping[Path, str], name: str) -> Iterator[_Program]:
+def _programs(top: Path, texts: Mapping[Path, str], name: str) -> Iterator[Program]:
     """Programs that launch a kernel, themselves or by a function of another source."""
     launching = {
         path: text
@@ -87,15 +78,19 @@ def _programs(texts: Mapping[Path, str], name: str) -> Iterator[_Program]:
         or re.search(rf"\bACLRT_LAUNCH_KERNEL\s*\(\s*{name}\s*\)", text)
     }
     for path, text in launching.items():
-        if _MAIN.search(text):
-            yield _Program(path, text)
+        if MAIN.search(text):
+            yield program_of(top, path, text)
     for text in launching.values():
+        if MAIN.search(text):
+            continue
         source = parse(text)
         callers = [one.plain for one in source.functions if name in source.of(one.body)]
         called = re.compile(rf"\b(?:{'|'.join(callers)})\s*\(") if callers else None
         for path, other in texts.items():
-            if called and other is not text and _MAIN.search(other) and called.search(other):
-                yield _Program(path, other, (_INCLUDE.sub("", text),))
+            if called and other is not text and MAIN.search(other) and called.search(other):
+                program = program_of(top, path, other)
+                linked = () if text in program.texts else (_INCLUDE.sub("", text),)
+                yield replace(program, texts=[*program.texts, *linked])
 
 
 def _texts(top: Path) -> Iterator[tuple[Path, str]]:
@@ -106,7 +101,7 @@ def _texts(top: Path) -> Iterator[tuple[Path, str]]:
                 try:
                     yield (
                         Path(folder) / name,
-                        file_text(Path(folder) / name, top.resolve(), most_bytes=_MOST_BYTES),
+                        file_text(Path(folder) / name, top.resolve(), most_bytes=MOST_BYTES),
                     )
                 except (InputError, OSError):
                     continue

@@ -15,7 +15,7 @@ import importlib.util
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from pathlib import Path, PurePosixPath
@@ -79,6 +79,7 @@ class Target:
     sources: tuple[str, ...] = ()
     include_folders: tuple[str, ...] = ()
     definitions: tuple[str, ...] = ()
+    """`NAME` or `NAME=value` of each macro that it gives its sources."""
 
 
 @dataclass(frozen=True)
@@ -314,6 +315,12 @@ def _lines(path: Path) -> list[str]:
 _BEGIN = "cmake_minimum_required(VERSION 3.16)\nproject(operators NONE)\n"
 
 
+_DEFINED = re.compile(r"^(?:macro|function)\((\w+)", re.MULTILINE)
+_HOLDS = re.compile(
+    r"\$<(?:BUILD_INTERFACE|\$<COMPILE_LANGUAGE:(?:\w+,)*(?:ASC|CXX)(?:,\w+)*>):([^<>]*)>"
+)
+"""A condition of cmake's that holds where a kernel or the program around it is built."""
+
 _TOP = "standin_top.cmake"
 """The CMakeLists.txt of the build's root, included by ours."""
 
@@ -330,7 +337,9 @@ def _stage(tree: Tree, root: str, program: Path, stage: Path) -> None:
                 (stage / name).symlink_to(path)
     texts = {path: tree.text(path) for path in tree.listings}
     # Where a command is defined in what this configuration reads, that definition replaces ours.
-    missing = sorted(called_commands(texts.values()) - _builtin(program))
+    ahead = _STANDINS.read_text(encoding="utf-8")
+    known = _builtin(program) | {*_DEFINED.findall(ahead)}
+    missing = sorted(called_commands(texts.values()) - known)
     nothing = "".join(f"macro({name})\nendmacro()\n" for name in missing)
     operators, inner = (
         ";".join(
@@ -340,7 +349,6 @@ def _stage(tree: Tree, root: str, program: Path, stage: Path) -> None:
         )
         for found in (_builds_of_operators(tree), _quotable(sorted(_projects(tree))))
     )
-    ahead = _STANDINS.read_text(encoding="utf-8")
     (stage / root / _TOP).write_text(texts.get(_listing_in(root), ""), encoding="utf-8")
     (stage / root / "CMakeLists.txt").write_text(
         f'{_BEGIN}set(STANDIN_OPERATORS "{operators}")\nset(STANDIN_PROJECTS "{inner}")\n'
@@ -459,8 +467,17 @@ def _targets(lines: list[str], names: _Names) -> Iterable[Target]:
             folder=names.inside(base),
             sources=_within(kinds.get("SOURCES", ()), base, names),
             include_folders=_within(asked, base, names),
-            definitions=tuple(kinds.get("COMPILE_DEFINITIONS", ())),
+            definitions=_definitions(kinds),
         )
+
+
+def _definitions(kinds: Mapping[str, list[str]]) -> tuple[str, ...]:
+    options = kinds.get("COMPILE_OPTIONS", ())
+    given = [*kinds.get("COMPILE_DEFINITIONS", ()), *(one for one in options if one[:2] == "-D")]
+    found = dict.fromkeys(one.removeprefix("-D") for one in given)
+    # Without a value behind the sign: a variable that whoever builds has to set.
+    named = (one for one in found if one.partition("=")[0].isidentifier())
+    return tuple(one for one in named if not one.endswith("="))
 
 
 def _within(words: Iterable[str], base: str, names: _Names) -> tuple[str, ...]:
@@ -469,8 +486,9 @@ def _within(words: Iterable[str], base: str, names: _Names) -> tuple[str, ...]:
 
 
 def _plain(value: str) -> list[str]:
-    """A list's elements; what holds for building it is taken, other conditions are left out."""
-    value = re.sub(r"\$<BUILD_INTERFACE:([^<>]*)>", r"\1", value)
+    """A list's elements; what holds for building a kernel is taken, other conditions are left
+    out."""
+    value = _HOLDS.sub(r"\1", value)
     return [word for word in value.split(";") if word and "$<" not in word and ">" not in word]
 
 

@@ -19,6 +19,7 @@ from ci.source.build.calls import Call, calls_in_text
 from ci.source.build.chips import ChipFolders, chip_folders, chip_words
 from ci.source.build.evaluation import (
     Evaluation,
+    Target,
     Tree,
     build_root,
     evaluated,
@@ -54,6 +55,8 @@ class BuildFacts:
     """Why cmake could not evaluate the build; then its text was read."""
     setting: BuildSetting = BuildSetting()
     """What a person says of it."""
+    definitions: Mapping[str, str] = field(default_factory=dict)
+    """Macros, as options, that the build gives a kernel that a program launches, and who does."""
     said_by: Mapping[Path, str] = field(default_factory=dict)
     """Who asks for an include folder, of those that are not the operator's own."""
 
@@ -73,7 +76,8 @@ class BuildFacts:
         if self.setting.auto_sync is not None:
             sync = Sync(self.setting.auto_sync, CONFIG_FILE)
         own = (*(f"-D{one}" for one in self.setting.definitions), *self.setting.options)
-        said_by = _kernel_options(calls, entry) | dict.fromkeys(own, CONFIG_FILE)
+        said_by = {**_kernel_options(calls, entry), **self.definitions}
+        said_by |= dict.fromkeys(own, CONFIG_FILE)
         return Options(sync, said_by)
 
 
@@ -123,10 +127,13 @@ def build_facts(
     )
 
 
-def read_build(root: Path, top: Path, *, apart: bool = False) -> BuildFacts:
+def read_build(
+    root: Path, top: Path, *, apart: bool = False, launched: Path | None = None
+) -> BuildFacts:
     """The build facts of the operator at `root` in the repository at `top`.
 
-    `apart`: its sources lie anywhere below `root`, not in op_host and op_kernel.
+    `apart`: its sources lie anywhere below `root`, not in op_host and op_kernel. `launched`: the
+    source of a kernel that a program launches, which then is one of its build's own.
 
     Raises InputError when what a person says of them in `.ascendopt.yml` is no setting.
     """
@@ -170,12 +177,32 @@ def read_build(root: Path, top: Path, *, apart: bool = False) -> BuildFacts:
         folder=root,
         begins=begins,
         setting=setting,
+        definitions=_definitions(said, tree, launched) if launched is not None else {},
         said_by={
             folder.resolve(): place
             for folder, place in (by_need | by_targets | said_by).items()
             if not folder.is_relative_to(root)
         },
     )
+
+
+def target_of(top: Path, source: Path) -> Target | None:
+    """The first target of the build that takes a source of the repository at `top`; None where
+    none does, or the build cannot be evaluated."""
+    tree = tree_of(top.resolve())
+    begins = build_root(tree, tree.inside(source.parent.resolve()))
+    return _taking(evaluated(tree, begins), tree, source)
+
+
+def _taking(said: Evaluation, tree: Tree, source: Path) -> Target | None:
+    place = source.resolve().relative_to(tree.top).as_posix()
+    return next((one for one in said.targets if place in one.sources), None)
+
+
+def _definitions(said: Evaluation, tree: Tree, source: Path) -> dict[str, str]:
+    """What its target gives a source, and which that is."""
+    target = _taking(said, tree, source)
+    return {f"-D{one}": f"target {target.name}" for one in target.definitions} if target else {}
 
 
 def _in_texts(root: Path, top: Path, begins: str) -> Iterable[Call]:

@@ -76,6 +76,27 @@ foreach(standin_command target_sources target_include_directories target_compile
     endmacro()")
 endforeach()
 
+# The toolkit's own functions for kernels that a program launches.
+macro(ascendc_library standin_target standin_kind)
+  add_library(${standin_target} OBJECT ${ARGN})
+endmacro()
+
+macro(ascendc_fatbin_library standin_target)
+  add_library(${standin_target} OBJECT ${ARGN})
+endmacro()
+
+macro(ascendc_compile_definitions)
+  target_compile_definitions(${ARGV})
+endmacro()
+
+macro(ascendc_compile_options)
+  target_compile_options(${ARGV})
+endmacro()
+
+macro(ascendc_include_directories)
+  target_include_directories(${ARGV})
+endmacro()
+
 function(standin_folders standin_folder)
   set_property(GLOBAL APPEND PROPERTY standin_seen "${standin_folder}")
   get_property(standin_below DIRECTORY "${standin_folder}" PROPERTY SUBDIRECTORIES)
@@ -86,10 +107,15 @@ endfunction()
 
 function(standin_targets standin_folder)
   get_property(standin_all DIRECTORY "${standin_folder}" PROPERTY BUILDSYSTEM_TARGETS)
+  # What add_definitions gives stands in the folder only.
+  get_property(standin_given DIRECTORY "${standin_folder}" PROPERTY COMPILE_DEFINITIONS)
   foreach(standin_target IN LISTS standin_all)
     foreach(standin_property SOURCES INCLUDE_DIRECTORIES INTERFACE_INCLUDE_DIRECTORIES
-        COMPILE_DEFINITIONS LINK_LIBRARIES)
+        COMPILE_DEFINITIONS COMPILE_OPTIONS LINK_LIBRARIES)
       get_property(standin_value TARGET ${standin_target} PROPERTY ${standin_property})
+      if(standin_property STREQUAL "COMPILE_DEFINITIONS")
+        list(PREPEND standin_value ${standin_given})
+      endif()
       if(standin_value)
         string(REPLACE "\n" " " standin_value "${standin_value}")
         file(APPEND "${CMAKE_BINARY_DIR}/standin_targets.txt"

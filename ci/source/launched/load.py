@@ -124,7 +124,7 @@ def launched_operator(folder: Path, top: Path | None = None) -> Operator:
         placed(layout.KERNEL, kernel.with_name(f"launch_{entry.name}.cpp")): written.kernel,
     }
     host, wrapper = made
-    build = read_build(kernel.parent, inside, apart=True)
+    build = read_build(kernel.parent, inside, apart=True, launched=kernel)
     below = {os.path.relpath(source, kernel.parent): text for source, text in texts.items()}
     asking = folders_of_tree(build.tree, below, kernel.parent, build.include_folders)
     compiled = build.options(op_type, (), ())

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ci.derive.example_run import Call, calls_of
+from ci.derive.program import Program
 from tests.ci.system.levels import needs_hidden_files
 
 pytestmark = pytest.mark.every_level
@@ -59,7 +60,7 @@ int main() {
 
 
 def _calls(folder: Path, text: str) -> list[Call]:
-    return calls_of(folder / "main.cpp", text)
+    return calls_of(Program(folder / "main.cpp", [text]))
 
 
 def test_a_call_has_what_the_program_computes(tmp_path: Path) -> None:
@@ -110,6 +111,14 @@ int main() {
 def test_what_only_a_toolkit_knows_is_made_up(line: str, tmp_path: Path) -> None:
     text = HEAD + MAIN.replace("aclInit(nullptr);", line)
     assert [call.name for call in _calls(tmp_path, text)] == ["aclnnScaledSum"]
+
+
+def test_a_number_that_was_made_up_is_not_known(tmp_path: Path) -> None:
+    text = HEAD + MAIN.replace("true, 1.5,", "ACL_LATER, ACL_OTHER,").replace("-1, 0", "-1, ACL_X")
+    (call,) = _calls(tmp_path, text)
+    assert [one.number for one in call.arguments[6:9]] == [None, None, 2]
+    assert call.arguments[3].array == (-1, None)
+    assert _calls(tmp_path, HEAD + MAIN.replace("{rows, 4}", "{rows, ACL_LATER}")) == []
 
 
 def test_headers_of_the_program_itself_are_its_own(tmp_path: Path) -> None:

@@ -128,6 +128,40 @@ def test_a_program_fills_the_whole_frame_and_it_can_be_evaluated(tmp_path: Path)
     assert trial.outcome is Outcome.OK, trial.refusal
 
 
+@pytest.mark.parametrize(
+    "build",
+    [
+        "add_executable(demo scale.asc)\ntarget_compile_definitions(demo PRIVATE EACH=${EACH})",
+        "add_executable(demo scale.asc)\ntarget_compile_options(demo PRIVATE"
+        " $<$<COMPILE_LANGUAGE:ASC>:--npu-arch=dav-2201 -DEACH=256>)",
+        "ascendc_library(demo STATIC scale.asc)\n"
+        "ascendc_compile_definitions(demo PRIVATE -DEACH=256)",
+        "add_definitions(-DEACH=${EACH})\nadd_executable(demo scale.asc)",
+        "add_definitions(-DEACH=${NOBODY_SAYS})\nadd_executable(demo scale.asc)",
+    ],
+    ids=["definition", "option", "library", "folder", "person"],
+)
+def test_macros_of_the_build_hold_for_program_and_kernel(build: str, tmp_path: Path) -> None:
+    main = MAIN.replace("plan{256,", "plan{EACH,").replace("LAUNCH", LAUNCH)
+    text = KERNEL.replace("plan.each *", "EACH *") + main
+    listing = 'project(demo)\nfind_package(ASC REQUIRED)\nset(EACH 256 CACHE STRING "")\n' + build
+    sources = {"csrc/scale.asc": text, "csrc/CMakeLists.txt": listing}
+    person = ".ascendopt.yml" if "NOBODY" in build else ""
+    sources |= {person: "build: [{definitions: [EACH=256]}]\n"} if person else {}
+    folder = _repository(tmp_path, sources)
+    file, _ = write_frame(tmp_path / "csrc" / "scale.asc", "", folder, given_to_kernel)
+    assert yaml.safe_load(file.read_text())["launch"]["structs"]["plan"]["fields"]["each"] == 256
+    operator = load_operator(folder)
+    assert operator.definitions == ("EACH=256",)
+    assert ("option -DEACH=256", person or "target demo") in {
+        (one.fact, one.said_by) for one in operator.build_facts
+    }
+    trial = Evaluator(operator, load_workload(operator), SimulatorBackend("910B4")).evaluate(
+        Candidate(), 0
+    )
+    assert trial.outcome is Outcome.OK, trial.refusal
+
+
 PLAIN = """
 extern "C" __global__ __aicore__ void plain(GM_ADDR x, GM_ADDR y) {
     Scale<half> op;
@@ -182,8 +216,13 @@ def test_what_is_read_back_and_filled_before_is_changed_in_place(tmp_path: Path)
 
 @pytest.mark.parametrize(
     "launch",
-    ["", "nobody(plain);", "plain<<<4, nullptr, stream>>>(x, y, 1); return 1"],
-    ids=["none", "unknown", "no C++"],
+    [
+        "",
+        "nobody(plain);",
+        "plain<<<4, nullptr, stream>>>(x, y, 1); return 1",
+        "plain<<<CORES, nullptr, stream>>>(x, y);",
+    ],
+    ids=["none", "unknown", "no C++", "unknown blocks"],
 )
 def test_where_no_program_runs_a_person_fills_the_frame(
     launch: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -35,6 +35,18 @@ def test_a_program_next_to_the_operator_is_an_example_of_it(project: Path) -> No
     assert found.tensors[0].shape == (8, 2048)
 
 
+def test_programs_that_call_another_operator_are_none_where_one_calls_its_own(
+    project: Path,
+) -> None:
+    (project / "another").mkdir()
+    other = PROGRAM.replace("2048", "512") + "aclnnOther(nullptr, 0, nullptr, nullptr);\n"
+    (project / "another" / "main.cpp").write_text(other)
+    operator = load_operator(project / "BiasAdd")
+    assert [one.tensors[0].shape for one in find_examples(operator)] == [(8, 512), (8, 2048)]
+    (project / "caller" / "src" / "run.cpp").write_text("auto ret = aclnnBiasAdd(at, 0, e, s);\n")
+    assert [one.tensors[0].shape for one in find_examples(operator)] == [(8, 2048)]
+
+
 def test_what_lies_next_to_several_operators_is_of_none(project: Path) -> None:
     shutil.copytree(BIAS_ADD, project / "Second")
     operator = load_operator(project / "BiasAdd")

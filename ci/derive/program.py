@@ -1,0 +1,72 @@
+"""A program of a repository, as its build puts it together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from ci.model import layout
+from ci.model.errors import InputError
+from ci.model.regular_file import file_text
+from ci.source.build.facts import target_of
+from ci.source.build.settings import build_setting
+from ci.source.launch_places import SUFFIXES
+from ci.source.readable_files import within
+
+SOURCES: Final = (*layout.UNITS, *SUFFIXES)
+"""Endings of what is compiled for itself."""
+MOST_BYTES: Final = 1 << 20
+"""A longer source is not read."""
+_MOST_SOURCES: Final = 16
+
+MAIN: Final = re.compile(r"\bmain\s*\(")
+"""What a program has in one of its sources."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """Sources that are compiled and linked to one program."""
+
+    path: Path
+    """Where its `main` is."""
+    texts: Sequence[str]
+    """Its sources, that one first."""
+    include_folders: Sequence[Path] = ()
+    definitions: Sequence[str] = ()
+    """`NAME` or `NAME=value` of each macro that its build gives it."""
+    structures: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The fields of structures that it gives to a kernel by value, by the names of these."""
+
+
+def program_of(top: Path, path: Path, text: str) -> Program:
+    """The program whose `main` is in `text`, in the repository at `top`.
+
+    Its sources, include folders and macros are those of the first target of the build that takes
+    it; where none does, what has no `main` in its folder is linked with it. Folders that its
+    includes lead to are among the include folders.
+    """
+    target = target_of(top, path)
+    if target is not None:
+        sources = [top / one for one in target.sources]
+        asked = [top / one for one in target.include_folders]
+    else:
+        sources, asked = sorted(path.parent.iterdir()), []
+    definitions = [*(target.definitions if target is not None else ())]
+    definitions += build_setting(top, path.parent.relative_to(top).as_posix()).definitions
+    texts = [text, *_others(top, path, [one for one in sources if one.suffix in SOURCES])]
+    led_to = (path.parent / name for one in texts for name in layout.included(one) if "/" in name)
+    beside = {p.resolve().parent for p in led_to if p.is_file() and within(p, top)}
+    return Program(path, texts, [*dict.fromkeys([*asked, *sorted(beside)])], definitions)
+
+
+def _others(top: Path, path: Path, sources: Sequence[Path]) -> Iterator[str]:
+    for one in sources[:_MOST_SOURCES]:
+        with suppress(InputError, OSError):
+            if one != path:
+                text = file_text(one, top.resolve(), most_bytes=MOST_BYTES)
+                if not MAIN.search(text):
+                    yield text
