@@ -421,6 +421,7 @@ class SimulatorBuild(TiledBuild):
             aliases=self.aliases(),
             initial=filled(self.operator, outputs) | self.initial(),
             poison=poison,
+            elsewhere=self.flavour == "pattern",
             over_read=self.over_read,
             true_offsets=self.toolchain.door.true_offsets,
             checked=self.flavour in CHECKED,

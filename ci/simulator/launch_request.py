@@ -39,6 +39,8 @@ class LaunchSpec:
     """Each byte of outputs, workspace and local memories before the launch."""
     behind: int | None = None
     """Each byte behind the inputs; None for that of `poison`."""
+    elsewhere: bool = False
+    """Tensors have other addresses than usual, none of them a multiple of 512."""
     over_read: int = 32
     """Bytes behind a tensor's last block of 32 that copies may read."""
     checked: bool = False
@@ -90,6 +92,7 @@ def write_request(
         f"asked_workspace\t{spec.workspace}",
         f"poison\t{spec.poison}",
         f"behind\t{spec.poison if spec.behind is None else spec.behind}",
+        f"elsewhere\t{int(spec.elsewhere)}",
         f"over_read\t{spec.over_read}",
         f"checked\t{int(spec.checked)}",
         f"addresses\t{int(spec.addresses)}",

@@ -92,8 +92,9 @@ KERNEL_FLAGS = (
 
 Flavour: TypeAlias = Literal["plain", "watched", "pattern", "checked", "buffers"]
 """How sources are built: `plain` for launches that count, `watched` to see every comparison,
-`pattern` with other bytes in locals that nobody sets, `buffers` with these and with tensors that
-know their buffers, `checked` with fields and casts besides that tell what does not fit."""
+`pattern` with other bytes in locals that nobody sets, launched on tensors at other addresses,
+`buffers` with these bytes and with tensors that know their buffers, `checked` with fields and casts
+besides that tell what does not fit."""
 
 WATCHED = ("-O0", "-fsanitize-coverage=trace-pc,trace-cmp")
 """Without optimization: a minimum of two numbers is a comparison still."""

@@ -1,4 +1,5 @@
-"""Compilers: the answers are those of the language, not those of one compiler's flags."""
+"""Compilers: the answers are those of the language and of the tensors' values, not those of one
+compiler's flags, nor of where tensors lie."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ MOST_CASES = 12
 
 class CompilersGate(Gate):
     """Builds host side and kernel with other bytes in variables that nobody sets, and with checks
-    of conversions and shifts whose result the language leaves open; outputs must be the same bytes.
+    of conversions and shifts whose result the language leaves open; outputs must be the same bytes,
+    also of tensors at other addresses.
 
     What the unmodified operator does differently there, too, is no candidate's fault.
     """
@@ -63,8 +65,9 @@ class CompilersGate(Gate):
                 continue
             return self.refuse(
                 Outcome.REJECTED,
-                "Built with other bytes in variables that are not initialised, and with conversions"
-                f" checked, it {said}; the original operator does not.",
+                "Built with other bytes in variables that are not initialised, with conversions"
+                f" checked, and on tensors at other addresses, it {said}; the original operator"
+                " does not.",
                 place=Place(case=case.name),
                 evidence="depends on the compiler",
             )

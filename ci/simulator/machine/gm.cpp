@@ -35,6 +35,11 @@ const Allocation* find_allocation(uint64_t address) {
 namespace {
 
 constexpr uint64_t FIRST_ADDRESS = 0x100000000000;
+// Of a launch whose tensors lie elsewhere: of the bits that tensors of one launch share, each is
+// the other one, and no tensor begins at a multiple of 512, as parts of larger tensors do not.
+constexpr uint64_t OTHER_ADDRESS = 0x6fff0aa00000;
+constexpr uint64_t OTHER_START = 64;
+constexpr uint64_t LINE = 512;
 constexpr uint64_t GUARD = 2 << 20;  // also the spacing: the size of a huge page
 constexpr uint64_t PAGE = 4096;
 constexpr uint64_t BLOCK = 32;
@@ -60,9 +65,11 @@ void fill_lazily(uint8_t* memory, uint64_t bytes, uint8_t fill) {
 }  // namespace
 
 uint8_t* allocate_gm(uint64_t bytes, GmRole role, const std::string& name, uint8_t fill) {
-    static uint64_t next = FIRST_ADDRESS;
+    static uint64_t next = gm_first_address();
+    const bool shifted = launch().elsewhere && (role == GmRole::INPUT || role == GmRole::OUTPUT);
+    const uint64_t offset = shifted ? OTHER_START * (2 * allocations.size() + 1) % LINE : 0;
     const uint64_t usable = (bytes + BLOCK - 1) / BLOCK * BLOCK + launch().over_read;
-    const uint64_t mapped = (usable + PAGE - 1) / PAGE * PAGE;
+    const uint64_t mapped = (offset + usable + PAGE - 1) / PAGE * PAGE;
     void* memory = mmap(reinterpret_cast<void*>(next), mapped, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (memory != reinterpret_cast<void*>(next))
@@ -75,11 +82,12 @@ uint8_t* allocate_gm(uint64_t bytes, GmRole role, const std::string& name, uint8
         fill_lazily(static_cast<uint8_t*>(memory) + cleared, mapped - cleared, fill);
     } else {
         if (mapped >= 2 * GUARD && !launch().addresses) madvise(memory, mapped, MADV_HUGEPAGE);
-        if (fill != 0) std::memset(memory, fill, usable);
+        if (fill != 0) std::memset(static_cast<uint8_t*>(memory) + offset, fill, usable);
     }
-    allocations.push_back({next, bytes, usable, role, name, false, 0});
+    const uint64_t start = next + offset;
+    allocations.push_back({start, bytes, usable, role, name, false, 0});
     next += (mapped + GUARD + GUARD - 1) / GUARD * GUARD;
-    return static_cast<uint8_t*>(memory);
+    return reinterpret_cast<uint8_t*>(start);
 }
 
 uint8_t* map_gm(const std::string& file, uint64_t bytes, GmRole role, const std::string& name) {
@@ -153,13 +161,15 @@ std::vector<GmRange> gm_inputs() {
     return found;
 }
 
-uint64_t gm_first_address() { return FIRST_ADDRESS; }
+uint64_t gm_first_address() { return launch().elsewhere ? OTHER_ADDRESS : FIRST_ADDRESS; }
 uint64_t gm_extent() {
     if (allocations.empty()) return 0;
-    return allocations.back().start + allocations.back().usable - FIRST_ADDRESS;
+    return allocations.back().start + allocations.back().usable - gm_first_address();
 }
 
-bool near_gm(uint64_t address) { return address - FIRST_ADDRESS + GUARD < gm_extent() + 2 * GUARD; }
+bool near_gm(uint64_t address) {
+    return address - gm_first_address() + GUARD < gm_extent() + 2 * GUARD;
+}
 
 std::string describe_gm(uint64_t address) {
     char text[200];

@@ -197,6 +197,7 @@ struct Launch {
     bool checked = false;             // the kernel is built to be checked
     uint64_t tiling_bytes = 0;        // which the host side gives
     uint64_t asked_workspace = 0;     // bytes of it that the host side asks for
+    bool elsewhere = false;           // tensors have other addresses, see gm.cpp
     uint64_t over_read = 32;          // bytes behind a tensor's last block that may be read
     std::vector<uint32_t> sync_alls;  // by number: how many cores meet
     // Where the kernel's code is loaded: for vector cores, for cube cores.

@@ -95,6 +95,8 @@ Request read_request(const std::string& path) {
             request.poison = static_cast<uint8_t>(number(fields[1], line));
         } else if (word == "behind") {
             request.behind = static_cast<uint8_t>(number(fields[1], line));
+        } else if (word == "elsewhere") {
+            request.elsewhere = number(fields[1], line) != 0;
         } else if (word == "over_read") {
             request.over_read = number(fields[1], line);
         } else if (word == "checked") {

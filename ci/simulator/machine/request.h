@@ -48,6 +48,7 @@ struct Request {
     uint64_t asked_workspace = 0;  // what the host side asks for, which may be less
     uint8_t poison = 0xff;         // see Launch
     uint8_t behind = 0xff;         // see Launch
+    bool elsewhere = false;
     uint64_t over_read = 32;
     bool checked = false;
     bool addresses = false;  // see Launch

@@ -60,11 +60,19 @@ void place(TensorFile& tensor, bool input, const std::string& name) {
         tensor.address = allocate_gm(tensor.bytes, role, name, 0);
         return;
     }
+    if (input && launch().elsewhere) {
+        tensor.address = allocate_gm(tensor.bytes, GmRole::INPUT, name, launch().behind);
+        // A file that is shorter repeats, as in map_gm.
+        const uint64_t size = std::max<uint64_t>(1, std::min(file_size(tensor.file), tensor.bytes));
+        for (uint64_t at = 0; at < tensor.bytes; at += size)
+            read_file(tensor.file, tensor.address + at, std::min(size, tensor.bytes - at));
+        return;
+    }
     if (input) {
         tensor.address = map_gm(tensor.file, tensor.bytes, GmRole::INPUT, name);
         return;
     }
-    if (tensor.bytes >= SHARED_BYTES) {
+    if (tensor.bytes >= SHARED_BYTES && !launch().elsewhere) {
         tensor.shared = true;
         if (share_gm(tensor.file, tensor.bytes, name, tensor.address)) mark_output(tensor.address);
         return;
@@ -175,6 +183,7 @@ void make_cores(const Request& request) {
     shared.true_offsets = request.true_offsets;
     shared.poison = request.poison;
     shared.behind = request.behind;
+    shared.elsewhere = request.elsewhere;
     shared.over_read = request.over_read;
     shared.asked_workspace = request.asked_workspace;
     shared.checked = request.checked;

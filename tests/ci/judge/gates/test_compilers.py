@@ -30,3 +30,11 @@ def test_a_conversion_that_the_language_leaves_open_is_found_out(evaluator: Eval
     use = f"{below} if (turned == 5) {{ coreLength_ = 0; }}"
     failure = CompilersGate().check(evaluator.subject(with_statement(use)))
     assert failure and "this conversion" in failure.refusal.sentence
+
+
+@pytest.mark.parametrize("bits", ["& 511u) / 64u", ">> 40) & 1u"])
+def test_no_answer_may_hang_on_the_address_of_a_tensor(bits: str, evaluator: Evaluator) -> None:
+    place = "reinterpret_cast<uint64_t>(xGm_.GetPhyAddr())"
+    candidate = with_statement(f"coreLength_ *= static_cast<uint32_t>((({place} {bits}) == 0);")
+    failure = CompilersGate().check(evaluator.subject(candidate))
+    assert failure and "at other addresses" in failure.refusal.sentence
