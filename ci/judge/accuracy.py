@@ -63,6 +63,8 @@ class Accuracy:
     """The same in the other half. Of fewer than `KNOWN` elements both are 0."""
     scale: float = 0.0
     """The largest input."""
+    turned: tuple[int, ...] | None = None
+    """Where a zero first has the other sign than the golden's zero; None where none has."""
 
     @property
     def count(self) -> int:
@@ -126,6 +128,8 @@ def accuracy_of(
         a, g, error = a[places], g[places], error[places]
     if not g.size:
         return Accuracy(label)
+    zeros = (a == 0) & (g == 0) & (np.signbit(a) != np.signbit(g))
+    turned = _place(int(np.argmax(zeros)), places, golden) if zeros.any() else None
     size = np.abs(g)
     nothing = size <= NOTHING * scale
     if nothing.any():
@@ -149,17 +153,22 @@ def accuracy_of(
     largest = np.flatnonzero(ulps == worst[group])
     for index, at in zip(*np.unique(group[largest], return_index=True), strict=True):
         at = largest[at]
-        place = np.unravel_index(at if places is None else places[at], golden.shape)
         binades[first + int(index)] = Worst(
             float(ulps[at]),
             int(counts[index]),
-            tuple(int(i) for i in place),
+            _place(int(at), places, golden),
             float(a[at]),
             float(g[at]),
         )
     middle = np.median(size)
     larger, smaller = (_most(ulps[half]) for half in (size >= middle, size < middle))
-    return Accuracy(label, binades, larger, smaller, scale)
+    return Accuracy(label, binades, larger, smaller, scale, turned)
+
+
+def _place(at: int, places: npt.NDArray[np.intp] | None, golden: Floats) -> tuple[int, ...]:
+    """Where the element `at` of those that are finite lies in its tensor."""
+    index = np.unravel_index(at if places is None else int(places[at]), golden.shape)
+    return tuple(int(i) for i in index)
 
 
 def less_accurate(now: Accuracy, before: Accuracy, elsewhere: Usual) -> str:
@@ -185,6 +194,11 @@ def less_accurate(now: Accuracy, before: Accuracy, elsewhere: Usual) -> str:
                 f"a tenth of the {size} values of output {now.label} err by {ours:.3g} ulp and "
                 f"more, in the original operator by {theirs:.3g}"
             )
+    if now.turned is not None and before.turned is None:
+        return (
+            f"output {now.label} at {list(now.turned)} is a zero of the other sign than the right"
+            " one; the original operator gives each zero its sign"
+        )
     return ""
 
 

@@ -121,6 +121,15 @@ def test_what_sways_everywhere_is_no_excuse() -> None:
     )
 
 
+def test_a_zero_keeps_its_sign_where_the_original_keeps_it() -> None:
+    golden = np.array([1.0, -0.0, 0.0, np.inf, -0.0])
+    turned = np.array([1.0, -0.0, 0.0, np.inf, 0.0])
+    found = judged("float32", turned, golden, golden)
+    assert "y at [4] is a zero of the other sign" in found
+    assert not judged("float32", turned, -golden, golden), "the original turns some, too"
+    assert not judged("float32", golden, golden, golden)
+
+
 def test_elements_that_are_not_finite_are_left_to_the_comparison() -> None:
     golden = np.array([np.nan, np.inf, 1.0])
     assert not judged("float32", np.array([0.0, 3.0, 1.0]), golden, golden)
