@@ -127,7 +127,8 @@ def accuracies(
             if dtype not in FORMATS or one.shape != right.shape:
                 continue
             a, g = _numbers(one, dtype), _numbers(right, dtype)
-            apart = [np.abs(_numbers(pairs[place][1], dtype) - g) for pairs in moved]
+            with np.errstate(invalid="ignore", over="ignore"):  # infinities are left out later
+                apart = [np.abs(_numbers(pairs[place][1], dtype) - g) for pairs in moved]
             sway = np.sum(apart, axis=0) if apart else None
             found.append(accuracy_of(label, dtype, a, g, scale, sway))
     return tuple(found)
