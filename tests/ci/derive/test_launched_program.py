@@ -128,6 +128,7 @@ def test_a_program_fills_the_whole_frame_and_it_can_be_evaluated(tmp_path: Path)
     assert trial.outcome is Outcome.OK, trial.refusal
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "build",
     [

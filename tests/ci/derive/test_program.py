@@ -82,6 +82,7 @@ def _calls(top: Path, build: str, main: str = MAIN, **more: str) -> list[Call]:
     return calls_of(program_of(top, place / "main.cpp", (place / "main.cpp").read_text()))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "given",
     [
@@ -108,6 +109,7 @@ def test_no_values_are_known_where_a_file_was_not_there(tmp_path: Path) -> None:
     assert tensor is not None and tensor.values == (7, 9)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("path", ["../../../../x.bin", "/var/tmp/ascendopt-absent/x.bin", "input"])
 def test_only_data_beside_a_program_is_made_up(path: str, tmp_path: Path) -> None:
     main = MAIN.replace("INPUT", f'"{path}"')
@@ -115,6 +117,7 @@ def test_only_data_beside_a_program_is_made_up(path: str, tmp_path: Path) -> Non
     assert not Path("/var/tmp/ascendopt-absent").exists()
 
 
+@pytest.mark.long
 def test_without_a_build_what_lies_beside_is_linked_or_left_out(tmp_path: Path) -> None:
     main = "#define ROWS 5\n" + MAIN.replace('"runner.h"', '"../inc/runner.h"')
     runner = RUNNER.replace('"runner.h"', '"../inc/runner.h"')

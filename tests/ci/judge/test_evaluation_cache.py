@@ -59,6 +59,18 @@ def test_a_second_run_is_told_the_same_and_nothing_is_launched_for_it(tmp_path: 
     assert again.spared_wall > 0
 
 
+def test_a_profile_is_launched_for_though_the_answer_is_known(tmp_path: Path) -> None:
+    timelines = tmp_path / "timelines"
+    timelines.mkdir()
+    settings = SETTINGS.model_copy(update={"timelines": timelines})
+    own = Evaluator(OPERATOR, WORKLOAD, SimulatorBackend("910B4"), settings=settings)
+    remembered = RememberedEvaluator(own, tmp_path / "answers.sqlite")
+    remembered.evaluate(Candidate(), 0)
+    assert list(timelines.iterdir()) == []
+    remembered.evaluate(Candidate(), 0, profile=True)
+    assert len(list(timelines.iterdir())) > 0
+
+
 class OnHardware(Evaluator):
     """Says that its figures are a chip's."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -82,3 +83,15 @@ def test_other_peoples_folders_stay(tmp_path: Path) -> None:
     (tmp_path / "ascendopt-run-link").symlink_to(tmp_path / "another-tool")
     remove_left_behind(tmp_path)
     assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_one_folder_of_the_process_holds_all_and_is_made_anew_when_it_is_gone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    with scratch("test") as first, scratch("test") as second:
+        assert Path(first).parent == Path(second).parent
+    shutil.rmtree(Path(first).parent)
+    with scratch("test") as third:
+        assert Path(third).is_dir()
