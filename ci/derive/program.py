@@ -49,6 +49,7 @@ def program_of(top: Path, path: Path, text: str) -> Program:
     it; where none does, what has no `main` in its folder is linked with it. Folders that its
     includes lead to are among the include folders.
     """
+    top, path = top.resolve(), path.resolve()
     target = target_of(top, path)
     if target is not None:
         sources = [top / one for one in target.sources]
@@ -67,6 +68,6 @@ def _others(top: Path, path: Path, sources: Sequence[Path]) -> Iterator[str]:
     for one in sources[:_MOST_SOURCES]:
         with suppress(InputError, OSError):
             if one != path:
-                text = file_text(one, top.resolve(), most_bytes=MOST_BYTES)
+                text = file_text(one, top, most_bytes=MOST_BYTES)
                 if not MAIN.search(text):
                     yield text

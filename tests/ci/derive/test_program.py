@@ -71,7 +71,11 @@ add_executable(pick main.cpp runner.cpp files.cpp)
 
 
 def _calls(top: Path, build: str, main: str = MAIN, **more: str) -> list[Call]:
+    """What the program calls, in a repository that is reached by a link."""
     sources = {"main.cpp": main, "runner.cpp": RUNNER, "files.cpp": FILES, **more}
+    (top / "real").mkdir(parents=True)
+    (top / "link").symlink_to("real")
+    top /= "link"
     place = top / "call" / "src"
     place.mkdir(parents=True)
     (top / "call" / "inc").mkdir()
