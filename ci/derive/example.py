@@ -16,7 +16,7 @@ from pathlib import Path
 from ci.derive.example_calls import called_example
 from ci.derive.example_facts import Example, ToldTensor, shape_of
 from ci.derive.program import MAIN, program_of
-from ci.derive.project import texts_around
+from ci.derive.project import own_calls, texts_around
 from ci.derive.tiling_tests import read_tests
 from ci.model.dtypes import find_dtype
 from ci.model.errors import InputError
@@ -69,7 +69,7 @@ def _examples(operator: Operator, texts: Iterable[tuple[Path, str]]) -> Iterator
     its neighbours.
     """
     top = operator.repository or operator.root.resolve()
-    named = re.compile(rf"\baclnn{operator.op_type}(?:GetWorkspaceSize)?\s*\(", re.IGNORECASE)
+    named = own_calls(operator)
     known = list(texts)
     own = {path.parent for path, text in known if named.search(text)}
     for path, text in known:

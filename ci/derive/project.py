@@ -6,6 +6,7 @@ Operator projects keep the programs and scripts that call an operator next to it
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -36,6 +37,11 @@ def own_folder(operator: Operator) -> Path:
             break
         folder = folder.parent
     return folder
+
+
+def own_calls(operator: Operator) -> re.Pattern[str]:
+    """What matches a call of the operator by its own name, in any letter case."""
+    return re.compile(rf"\baclnn{operator.op_type}(?:GetWorkspaceSize)?\s*\(", re.IGNORECASE)
 
 
 def texts_around(operator: Operator, ending: str) -> Iterator[tuple[Path, str]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from ci.derive import script_answers as replayed
-from ci.derive.project import texts_around
+from ci.derive.project import own_calls, texts_around
 from ci.model.operator import Operator
 from ci.model.workload import Workload
 from ci.source.golden import golden_function
@@ -19,15 +19,34 @@ GOLDEN: Final = "derived_golden.py"
 _GIVEN: Final = "given_golden"
 _SCRIPT: Final = "gen_data.py"
 _COMPUTES = re.compile(r"golden\w*[^\n]*\.tofile\(|\.tofile\([^\n]*golden")
+_CALLS = re.compile(r"\baclnn\w+\s*\(")
 _DRAWS = re.compile(rf"\bnp\.random\.(?:{'|'.join(replayed.DRAWS)})\b")
 
 
 def find_script(operator: Operator) -> Path | None:
-    """The script around the operator that draws inputs and writes a golden output."""
-    found = (
+    """The script around the operator that draws inputs and writes a golden output.
+
+    Where programs call the operator by its name, it is the one nearest to them; none that is nearer
+    to a program that calls another.
+    """
+    found = [
         p for p, t in texts_around(operator, _SCRIPT) if _COMPUTES.search(t) and _DRAWS.search(t)
-    )
-    return next(found, None)
+    ]
+    named = own_calls(operator)
+    calls: dict[bool, list[Path]] = {True: [], False: []}
+    for path, text in texts_around(operator, ".cpp") if found else ():
+        if _CALLS.search(text):
+            calls[named.search(text) is not None].append(path)
+    if not calls[True]:
+        return next(iter(found), None)
+    near = {p: (_shared(p, calls[True]), -_shared(p, calls[False])) for p in found}
+    kept = [p for p, (ours, others) in near.items() if ours + others >= 0]
+    return max(kept, key=near.__getitem__, default=None)
+
+
+def _shared(path: Path, others: list[Path]) -> int:
+    """How many folders a path has in common with the one of some others that is nearest to it."""
+    return max((len(Path(os.path.commonpath((path, one))).parts) for one in others), default=0)
 
 
 def write_golden(script: Path, folder: Path) -> str:

@@ -102,6 +102,22 @@ def test_a_script_that_draws_nothing_or_computes_nothing_is_none(tmp_path: Path)
     assert find_script(load_operator(copied(tmp_path / "b", "np.random.rand(3)"))) is None
 
 
+def test_a_script_is_of_the_program_that_it_lies_with(tmp_path: Path) -> None:
+    operator = load_operator(copied(tmp_path, SCRIPT))
+    (own,) = tmp_path.rglob("gen_data.py")
+    own.unlink()
+    for name, call in (("a", "Other"), ("b", "BiasAdd"), ("c", "Third")):
+        case = operator.root / "examples" / name
+        (case / "src").mkdir(parents=True)
+        (case / "src" / "main.cpp").write_text(f"aclnn{call}GetWorkspaceSize(x, &size, &next);\n")
+        (case / "scripts").mkdir()
+        (case / "scripts" / "gen_data.py").write_text(SCRIPT)
+    found = find_script(operator)
+    assert found is not None and found.parents[1].name == "b"
+    found.unlink()
+    assert find_script(operator) is None
+
+
 @pytest.mark.long
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
