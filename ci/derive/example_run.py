@@ -149,6 +149,8 @@ def calls_of(program: Program) -> list[Call]:
             (place / f"program{number}.cpp").write_text(watched, encoding="utf-8")
             for name in _INCLUDED.findall(one):
                 _lay_empty(place / "absent", name, program.path.parent)
+        for name, one in program.device_headers.items():
+            _lay(place, name, _watched(one))
         if not _compiled(place, program):
             # It may need none of the others.
             return calls_of(replace(program, texts=texts[:1])) if len(texts) > 1 else []
@@ -198,12 +200,18 @@ def _described(name: str, fields: Sequence[str]) -> str:
 
 def _lay_empty(folder: Path, name: str, own: Path) -> None:
     """An empty header for one of a toolkit; the system's and the program's own come before it."""
-    if ".." in Path(name).parts or Path(name).is_absolute():
-        return
     with suppress(OSError):  # a name that no file can have
         if not (own / name).exists():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).touch()
+            _lay(folder, name, "")
+
+
+def _lay(folder: Path, name: str, text: str) -> None:
+    """A header where sources in `folder` find it, unless its name leads out."""
+    if ".." in Path(name).parts or Path(name).is_absolute():
+        return
+    with suppress(OSError):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def _compiled(place: Path, program: Program) -> bool:
@@ -218,7 +226,7 @@ def _compiled(place: Path, program: Program) -> bool:
         readable = [one for folder in folders for one in shown(folder)]
     except InputError:  # a folder of too many files
         return False
-    known = place / "known.h"
+    known = place / "ascendopt_made_up.h"
     known.write_text("")
     made: set[str] = set()
     for _ in range(_MOST_TRIES):

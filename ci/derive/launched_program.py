@@ -50,7 +50,8 @@ def given_to_kernel(top: Path, kernel: Path, text: str, entry: KernelEntry) -> G
         for call in calls_of(replace(program, structures=structures)):
             if call.name == entry.name and len(call.arguments) == len(entry.parameters):
                 place = program.path.relative_to(top).as_posix()
-                return _given(call, entry, without_comments(text), place)
+                whole = "\n".join((text, *program.device_headers.values()))
+                return _given(call, entry, without_comments(whole), place)
     return None
 
 

@@ -14,6 +14,7 @@ from ci.model.errors import InputError
 from ci.model.regular_file import file_text
 from ci.source.build.facts import target_of
 from ci.source.build.settings import build_setting
+from ci.source.device_half import for_device
 from ci.source.launch_places import SUFFIXES
 from ci.source.readable_files import within
 
@@ -22,6 +23,7 @@ SOURCES: Final = (*layout.UNITS, *SUFFIXES)
 MOST_BYTES: Final = 1 << 20
 """A longer source is not read."""
 _MOST_SOURCES: Final = 16
+_MOST_HEADERS: Final = 200
 
 MAIN: Final = re.compile(r"\bmain\s*\(")
 """What a program has in one of its sources."""
@@ -38,6 +40,8 @@ class Program:
     include_folders: Sequence[Path] = ()
     definitions: Sequence[str] = ()
     """`NAME` or `NAME=value` of each macro that its build gives it."""
+    device_headers: Mapping[str, str] = field(default_factory=dict)
+    """Texts of headers that hold device code, by how they are included."""
     structures: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The fields of structures that it gives to a kernel by value, by the names of these."""
 
@@ -59,9 +63,32 @@ def program_of(top: Path, path: Path, text: str) -> Program:
     definitions = [*(target.definitions if target is not None else ())]
     definitions += build_setting(top, path.parent.relative_to(top).as_posix()).definitions
     texts = [text, *_others(top, path, [one for one in sources if one.suffix in SOURCES])]
-    led_to = (path.parent / name for one in texts for name in layout.included(one) if "/" in name)
-    beside = {p.resolve().parent for p in led_to if p.is_file() and within(p, top)}
-    return Program(path, texts, [*dict.fromkeys([*asked, *sorted(beside)])], definitions)
+    headers = _headers(top, [path.parent, *asked], texts)
+    led_to = sorted({p.parent for name, (p, _) in headers.items() if "/" in name})
+    return Program(
+        path,
+        texts,
+        [*dict.fromkeys([*asked, *led_to])],
+        definitions,
+        {name: one for name, (_, one) in headers.items() if for_device(one)},
+    )
+
+
+def _headers(
+    top: Path, folders: Sequence[Path], texts: Sequence[str]
+) -> dict[str, tuple[Path, str]]:
+    """Path and text of what is included from some folders, directly or not, by its spelling."""
+    found: dict[str, tuple[Path, str]] = {}
+    waiting = [(folders, text) for text in texts]
+    while waiting and len(found) < _MOST_HEADERS:
+        places, text = waiting.pop()
+        for name in layout.included(text):
+            for one in (place / name for place in places if name not in found):
+                with suppress(InputError, OSError):
+                    if one.is_file() and within(one, top):
+                        found[name] = one.resolve(), file_text(one, top, most_bytes=MOST_BYTES)
+                        waiting.append(([one.parent, *folders], found[name][1]))
+    return found
 
 
 def _others(top: Path, path: Path, sources: Sequence[Path]) -> Iterator[str]:

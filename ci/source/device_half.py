@@ -55,10 +55,15 @@ def device_half(text: str) -> str:
     return _blank(text, [one.span for one in left])
 
 
+def for_device(text: str) -> bool:
+    """Whether a source marks anything for the device."""
+    return _ON_DEVICE.search(text) is not None
+
+
 def host_half(text: str) -> str:
     """A source without the functions and classes that are marked for the device, blanked to equal
     length."""
-    if not _ON_DEVICE.search(text):
+    if not for_device(text):
         return text
     code = without_comments(text)
     found = _definitions(parse(text))

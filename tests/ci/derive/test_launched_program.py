@@ -128,6 +128,21 @@ def test_a_program_fills_the_whole_frame_and_it_can_be_evaluated(tmp_path: Path)
     assert trial.outcome is Outcome.OK, trial.refusal
 
 
+def test_device_code_of_headers_is_left_out_as_that_of_the_source(tmp_path: Path) -> None:
+    helpers, kernel = KERNEL.split("template <uint32_t rows>")
+    local = "__aicore__ inline void Clear(__cbuf__ half* at) { *at = half(0); }\n"
+    text = '#include "parts/scale.h"\ntemplate <uint32_t rows>' + kernel
+    sources = {
+        "csrc/scale.asc": text + MAIN.replace("LAUNCH", LAUNCH),
+        "csrc/parts/scale.h": '#include "local.h"\n' + helpers,
+        "csrc/parts/local.h": local,
+    }
+    folder = _repository(tmp_path, sources)
+    file, is_open = write_frame(tmp_path / "csrc" / "scale.asc", "", folder, given_to_kernel)
+    assert not is_open
+    assert yaml.safe_load(file.read_text())["launch"]["structs"]["plan"]["fields"]["each"] == 256
+
+
 @pytest.mark.few(2)
 @pytest.mark.parametrize(
     "build",
