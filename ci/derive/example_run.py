@@ -235,7 +235,8 @@ def _compiled(place: Path, program: Program) -> bool:
                 [
                     *(*_FLAGS, *(f"-D{one}" for one in program.definitions), "-fmax-errors=40"),
                     *("-include", str(runtime / _HEADER), "-include", str(known)),
-                    *("-iquote", str(own), *(f"-I{one}" for one in program.include_folders)),
+                    *(f"-iquote{one}" for one in (place, own)),  # laid headers first
+                    *(f"-I{one}" for one in program.include_folders),
                     *("-idirafter", str(place / "absent")),
                     *sorted(one.name for one in place.glob("program*.cpp")),
                     *("-o", "program"),
