@@ -53,6 +53,7 @@ def test_stats_counts_tuples(bank: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert json.loads(capsys.readouterr().out)["tuples"] == 2
 
 
+@pytest.mark.long
 def test_rewind_fills_a_bank_that_search_then_reads(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

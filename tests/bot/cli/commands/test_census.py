@@ -24,6 +24,7 @@ def unreadable(top: Path) -> Path:
     return top
 
 
+@pytest.mark.long
 def test_the_census_is_left_as_rows_json_and_markdown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -56,6 +56,7 @@ def test_what_no_case_can_reach_is_named_as_unverified(evaluator: Evaluator) -> 
     assert len(subject.work.decisions.undecided) == 2, "the remainder, and what it is held to"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "statement",
     [
