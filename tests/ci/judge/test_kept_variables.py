@@ -30,6 +30,7 @@ def test_a_variable_that_outlives_a_call_is_found(text: str) -> None:
     [
         "static ge::graphStatus Tiling(gert::TilingContext* context) { int a = 0; return a; }",
         "static ge::graphStatus Tiling(gert::TilingContext* context);",
+        "static int* next(); static int& first();",
         "static constexpr uint32_t TILE = 4096;",
         "static const std::map<int, int> known = {{1, 2}};",
         "namespace a { constexpr int one = 1; class B { int calls = 0; }; }",
