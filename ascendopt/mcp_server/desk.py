@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, get_args
 
 from ascendopt.api.bank import Bank
 from ascendopt.api.functions import load
+from ascendopt.api.given import path_of, text_of
 from ascendopt.api.making import make_operator
 from ascendopt.api.operator import Operator
 from ascendopt.api.results import Evaluation
@@ -20,8 +23,10 @@ from ascendopt.mcp_server.answers import (
     CaseTime,
     CensusOperator,
     CensusPage,
+    CheckedOperator,
     ComparedPatch,
     EvaluatedPatch,
+    Fault,
     Lesson,
     Lessons,
     LoadedOperator,
@@ -33,11 +38,16 @@ from ascendopt.mcp_server.answers import (
     RecordedWin,
     SourceFile,
 )
+from bot.report.findings import summary
 from ci.model.ensemble import Condition
 from ci.model.errors import InputError
+from ci.model.finding import CheckReport, CheckSettings
+from ci.system.cache import digest
 from ci.system.trial_store import TRIALS_FILE, TrialStore
 
 STATES: Final = get_args(Condition)
+MOST_CHARACTERS: Final = 20_000
+"""Bytes of a sentence or a function that a client sends."""
 
 
 class Desk:
@@ -54,6 +64,7 @@ class Desk:
         self._bank_file = bank
         self._operators: dict[str, Operator] = {}
         self._baselines: dict[str, Evaluation] = {}
+        self._checked: dict[str, CheckReport] = {}
 
     def load_operator(self, path: str, workload: str, device: str) -> LoadedOperator:
         """Read an operator and measure it unmodified."""
@@ -62,10 +73,9 @@ class Desk:
         held = self._operators.get(name)
         if held is not None and held.path.resolve() != operator.path.resolve():
             raise InputError(f"Another operator called {name} is loaded from {held.path}.")
-        self._operators[name] = operator
         self._spend(1)
         baseline, _ = self._kept(name, operator.evaluate())
-        self._baselines[name] = baseline
+        self._operators[name], self._baselines[name] = operator, baseline
         measured = baseline.measurement
         kind = "simulated" if measured is None or measured.fingerprint.simulated else "measured"
         return LoadedOperator(
@@ -76,7 +86,7 @@ class Desk:
             ),
             outcome=_words(baseline),
             baseline_us=None if measured is None else baseline.score_us,
-            time=f"{kind}, {device}",
+            time=f"{kind}, {operator.setup.device}",
             next=f"Read the resource ascendopt://source/{name}/PATH, or the tool read_source.",
         )
 
@@ -90,7 +100,7 @@ class Desk:
     def evaluate_patch(self, operator: str, patch: str) -> EvaluatedPatch:
         """Build, run, verify and measure a patch once."""
         subject, before = self._loaded(operator), self._baseline(operator)
-        subject.candidate(patch)  # a patch that does not apply costs nothing
+        self._applies(subject, patch)
         self._spend(1)
         after, number = self._kept(operator, subject.evaluate(patch))
         measured = before.measurement
@@ -119,7 +129,8 @@ class Desk:
     def compare(self, operator: str, patch: str) -> ComparedPatch:
         """Time a patch and the baseline under all start states and moved constants."""
         subject = self._loaded(operator)
-        subject.candidate(patch)
+        self._baseline(operator)
+        self._applies(subject, patch)
         self._spend(1)
         found = subject.compare(patch, uncertainty=True)
         _, number = self._kept(operator, found.after)
@@ -146,6 +157,8 @@ class Desk:
     def profile(self, operator: str, patch: str) -> Bottleneck:
         """Say where the time of the operator, or of its change, goes."""
         subject = self._loaded(operator)
+        if patch:
+            self._applies(subject, patch)
         self._spend(1)
         found = subject.profile(patch or None, out=self.out / f"{operator}-profile")
         trial, _ = self._kept(operator, found.evaluation)
@@ -171,6 +184,36 @@ class Desk:
             waits={k: round(v, 1) for k, v in worst},
             hot_lines=tuple(lines[:PAGE]),
             trace=found.trace,
+        )
+
+    def check(
+        self, operator: str, seconds: float, page: int, say: Callable[[str], None]
+    ) -> CheckedOperator:
+        """Say what is wrong with a loaded operator as it is, on varied cases, too."""
+        subject = self._loaded(operator)
+        if operator not in self._checked or page == 1:
+            self._spend(1)
+            settings = CheckSettings(seconds=seconds)
+            self._checked[operator] = subject.session.check(settings, say)
+        report = self._checked[operator]
+        shown = report.findings[PAGE * (page - 1) : PAGE * page]
+        return CheckedOperator(
+            summary=summary(report),
+            findings=tuple(
+                Fault(
+                    kind=found.kind,
+                    severity=found.severity.value,
+                    place=found.place.source,
+                    other=found.other.source,
+                    case=found.place.case,
+                    text=found.text,
+                    evidence=found.evidence[:EVIDENCE],
+                    advice=found.advice,
+                )
+                for found in shown
+            ),
+            notes=report.notes[:PAGE],
+            further=page + 1 if len(report.findings) > PAGE * page else 0,
         )
 
     def search_experience(self, query: str, operator: str, page: int) -> Lessons:
@@ -228,14 +271,16 @@ class Desk:
         say: Callable[[str], None],
     ) -> MadeOperator:
         """Make an operator of the text of a numpy function."""
-        name = _function_name(function)
+        name, where = _function_name(function), self._own(out)
+        text_of(function, "The function", MOST_CHARACTERS)
+        self._spend(1)
         file = self.out / f"golden_{name}.py"
         file.write_text(function, encoding="utf-8")
         made = make_operator(
             f"{file}:{name}",
             shapes,
             self.out,
-            out=Path(out),
+            out=where,
             dtype=dtype,
             attrs={},
             name="",
@@ -255,11 +300,20 @@ class Desk:
     def run_census(
         self, repository: str, page: int, on_row: Callable[[object, int, int], None]
     ) -> CensusPage:
-        """Try every operator of a repository; a census that was stopped goes on."""
+        """Try every operator of a repository; a census that was stopped goes on.
+
+        Each operator costs an evaluation.
+        """
         from ascendopt.api.functions import census
 
-        where = self.out / f"census-{Path(repository).resolve().name}"
-        rows, _ = census(repository, out=where, on_row=on_row)
+        def row_done(row: object, done: int, total: int) -> None:
+            on_row(row, done, total)
+            if done < total:
+                self._spend(1)
+
+        place = path_of(repository, "The repository").resolve()
+        where = self.out / f"census-{place.name}-{digest(str(place))[:8]}"
+        rows, _ = census(place, out=where, on_row=row_done)
         shown = rows[PAGE * (page - 1) : PAGE * page]
         return CensusPage(
             operators=len(rows),
@@ -275,14 +329,16 @@ class Desk:
             further=page + 1 if len(rows) > PAGE * page else 0,
         )
 
-    def record_win(self, operator: str, patch: str, rationale: str) -> RecordedWin:
+    def record_win(
+        self, operator: str, patch: str, rationale: str, say: Callable[[str], None]
+    ) -> RecordedWin:
         """Verify a patch as the end of a search is, and leave what `ascendopt submit` takes."""
         subject = self._loaded(operator)
-        subject.candidate(patch)
+        self._applies(subject, patch)
+        text_of(rationale, "The rationale", MOST_CHARACTERS)
         self._spend(2)
-        number = 1 + len(list(self.out.glob(f"{operator}-win-*")))
-        folder = self.out / f"{operator}-win-{number}"
-        found = subject.verify(patch, out=folder, rationale=rationale)
+        folder = self._new_folder(f"{operator}-win")
+        found = subject.verify(patch, out=folder, rationale=rationale, say=say)
         improved = found.verdict == "improved"
         return RecordedWin(
             verdict=found.verdict,
@@ -305,6 +361,28 @@ class Desk:
             raise InputError(f"{operator} fails unmodified: {_words(baseline)}")
         return baseline
 
+    def _applies(self, subject: Operator, patch: str) -> None:
+        """Raise InputError for a patch that does not apply; nothing is spent on it."""
+        if "\n" not in patch:
+            raise InputError("The patch is the text of a unified diff, not the name of a file.")
+        subject.candidate(patch)
+
+    def _own(self, out: str) -> Path:
+        """Return a folder to write, below the server's working folder or its --out."""
+        place = path_of(out, "out").resolve()
+        if not any(place.is_relative_to(top.resolve()) for top in (Path.cwd(), self.out)):
+            raise InputError(f"{out} lies outside of the server's folder {Path.cwd()}.")
+        return place
+
+    def _new_folder(self, name: str) -> Path:
+        """Make the next free folder NAME-1, NAME-2 …; another server may count in --out, too."""
+        for number in itertools.count(1):
+            folder = self.out / f"{name}-{number}"
+            with suppress(FileExistsError):
+                folder.mkdir()
+                return folder
+        raise AssertionError
+
     def _spend(self, evaluations: int) -> None:
         """Reserve evaluations before they are made; raises InputError when too few are left."""
         if evaluations > self.left:
@@ -319,9 +397,7 @@ class Desk:
         folder = self.out / operator
         folder.mkdir(exist_ok=True)
         with TrialStore(folder / TRIALS_FILE) as store:
-            number = len(store.trials())
-            store.append(evaluation.model_copy(update={"number": number}))
-        return evaluation, number
+            return evaluation, store.append_next(evaluation).number
 
 
 def _words(evaluation: Evaluation) -> str:

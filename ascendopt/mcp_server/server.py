@@ -18,6 +18,7 @@ from pydantic import Field
 from ascendopt.mcp_server.answers import (
     Bottleneck,
     CensusPage,
+    CheckedOperator,
     ComparedPatch,
     EvaluatedPatch,
     Lessons,
@@ -40,7 +41,7 @@ OperatorName = Annotated[str, Field(description="Name that load_operator answere
 Patch = Annotated[
     str, Field(description="Unified diff of the operator's sources, paths from its folder.")
 ]
-Page = Annotated[int, Field(ge=1, description="Page of the answer, from 1.")]
+Page = Annotated[int, Field(ge=1, le=1000, description="Page of the answer, from 1.")]
 
 
 class Cancelled(Exception):
@@ -51,15 +52,15 @@ class Worker:
     """Runs the desk's slow work one call at a time in a thread, with progress."""
 
     def __init__(self) -> None:
-        self._one = anyio.CapacityLimiter(1)
+        self._one = threading.Lock()
 
     async def run(
         self, context: Context[Any, Any], work: Callable[[Callable[[str], None]], Answer]
     ) -> Answer:
         """Return the answer of `work`, which is given a function that takes words of progress.
 
-        Cancelled by the client, it ends at the work's next word. Problems that a person can solve
-        become the tool's error.
+        Cancelled by the client, it ends at the work's next word, and the next call's work begins
+        then. Problems that a person can solve become the tool's error.
         """
         stop = threading.Event()
         steps = 0
@@ -74,6 +75,12 @@ class Worker:
                 raise Cancelled
             anyio.from_thread.run(say, words)
 
+        def one_at_a_time() -> Answer:
+            with self._one:
+                if stop.is_set():
+                    raise Cancelled
+                return work(tell)
+
         async def beat() -> None:
             while True:
                 await anyio.sleep(LOOK_SECONDS)
@@ -82,9 +89,7 @@ class Worker:
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(beat)
-                answer = await anyio.to_thread.run_sync(
-                    work, tell, limiter=self._one, abandon_on_cancel=True
-                )
+                answer = await anyio.to_thread.run_sync(one_at_a_time, abandon_on_cancel=True)
                 group.cancel_scope.cancel()
             return answer
         except ExceptionGroup as problems:  # `except*` would wrap what is raised in Python 3.11.2
@@ -128,6 +133,18 @@ def make_server(desk: Desk) -> MCPServer[Any]:
     ) -> EvaluatedPatch:
         """Build, run, verify and time a patch once: outcome, reason, times of each case."""
         return await worker.run(context, lambda _: desk.evaluate_patch(operator, patch))
+
+    @server.tool()
+    async def check(
+        operator: OperatorName,
+        context: Context[Any, Any],
+        seconds: Annotated[
+            float, Field(gt=0, le=600, description="Start no further case after so long.")
+        ] = 60.0,
+        page: Page = 1,
+    ) -> CheckedOperator:
+        """Say what is wrong with an operator as it is: races, memory, results, on varied cases."""
+        return await worker.run(context, lambda say: desk.check(operator, seconds, page, say))
 
     @server.tool()
     async def profile(
@@ -206,7 +223,9 @@ def make_server(desk: Desk) -> MCPServer[Any]:
         context: Context[Any, Any],
     ) -> RecordedWin:
         """Verify a patch for a merge request and leave the folder that `ascendopt submit` takes."""
-        return await worker.run(context, lambda _: desk.record_win(operator, patch, rationale))
+        return await worker.run(
+            context, lambda say: desk.record_win(operator, patch, rationale, say)
+        )
 
     _add_resources(server, desk)
     _add_prompts(server)

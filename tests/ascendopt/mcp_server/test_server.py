@@ -22,6 +22,7 @@ TOOLS = {
     "load_operator": {"path", "workload", "device"},
     "read_source": {"operator", "path"},
     "evaluate_patch": {"operator", "patch"},
+    "check": {"operator", "seconds", "page"},
     "profile": {"operator", "patch"},
     "compare": {"operator", "patch"},
     "search_experience": {"query", "operator", "page"},
