@@ -42,6 +42,7 @@ from bot.report.findings import summary
 from ci.model.ensemble import Condition
 from ci.model.errors import InputError
 from ci.model.finding import CheckReport, CheckSettings
+from ci.model.regular_file import file_text
 from ci.system.cache import digest
 from ci.system.trial_store import TRIALS_FILE, TrialStore
 
@@ -348,6 +349,13 @@ class Desk:
             folder=str(folder),
             submit=f"ascendopt submit {folder}" if improved else "",
         )
+
+    def report(self, run: str) -> str:
+        """Return the report of a folder that `record_win` left."""
+        try:
+            return file_text(self.out / run / "report.md", self.out.resolve())
+        except (FileNotFoundError, ValueError):
+            raise InputError(f"There is no report {run}.") from None
 
     def _loaded(self, operator: str) -> Operator:
         if operator not in self._operators:

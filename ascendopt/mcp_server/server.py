@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 import anyio
 import anyio.from_thread
+import anyio.lowlevel
 import anyio.to_thread
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from pydantic import Field
 
 from ascendopt.mcp_server.answers import (
@@ -48,6 +50,15 @@ class Cancelled(Exception):
     """The client went away; raised in the working thread at its next sign of progress."""
 
 
+@contextmanager
+def problems_as(kind: type[Exception]) -> Iterator[None]:
+    """Raise problems that a person can solve as `kind`, whose sentence the client is shown."""
+    try:
+        yield
+    except (InputError, EnvironmentProblem) as problem:
+        raise kind(str(problem)) from None
+
+
 class Worker:
     """Runs the desk's slow work one call at a time in a thread, with progress."""
 
@@ -64,6 +75,7 @@ class Worker:
         """
         stop = threading.Event()
         steps = 0
+        loop = anyio.lowlevel.current_token()  # the work may speak from threads of its own
 
         async def say(words: str) -> None:
             nonlocal steps
@@ -73,7 +85,7 @@ class Worker:
         def tell(words: str) -> None:
             if stop.is_set():
                 raise Cancelled
-            anyio.from_thread.run(say, words)
+            anyio.from_thread.run(say, words, token=loop)
 
         def one_at_a_time() -> Answer:
             with self._one:
@@ -122,10 +134,8 @@ def make_server(desk: Desk) -> MCPServer[Any]:
     @server.tool()
     def read_source(operator: OperatorName, path: str) -> str:
         """Return the text of one source of a loaded operator."""
-        try:
+        with problems_as(ToolError):
             return desk.read_source(operator, path)
-        except InputError as problem:
-            raise ToolError(str(problem)) from None
 
     @server.tool()
     async def evaluate_patch(
@@ -238,12 +248,14 @@ def _add_resources(server: MCPServer[Any], desk: Desk) -> None:
     @server.resource("ascendopt://machine/{device}", mime_type="text/plain")
     def machine(device: str) -> str:
         """Return the machine card of a device: cores, memories, and what work costs."""
-        return facts.machine_card(device)
+        with problems_as(ResourceNotFoundError):
+            return facts.machine_card(device)
 
     @server.resource("ascendopt://source/{operator}/{+path}", mime_type="text/x-c++src")
     def source(operator: str, path: str) -> str:
         """Return a source of a loaded operator."""
-        return desk.read_source(operator, path)
+        with problems_as(ResourceNotFoundError):
+            return desk.read_source(operator, path)
 
     @server.resource("ascendopt://gates", mime_type="text/plain")
     def gates() -> str:
@@ -265,10 +277,8 @@ def _add_resources(server: MCPServer[Any], desk: Desk) -> None:
     @server.resource("ascendopt://report/{run}", mime_type="text/markdown")
     def report(run: str) -> str:
         """Return the report of a folder that record_win left."""
-        file = (desk.out / run / "report.md").resolve()
-        if not file.is_relative_to(desk.out.resolve()) or not file.is_file():
-            raise InputError(f"There is no report {run}.")
-        return file.read_text(encoding="utf-8")
+        with problems_as(ResourceNotFoundError):
+            return desk.report(run)
 
 
 def _add_prompts(server: MCPServer[Any]) -> None:
