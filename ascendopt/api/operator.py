@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import tempfile
 from collections.abc import Callable, Mapping
@@ -163,6 +164,9 @@ class Operator:
         proposing = options_of(ProposerOptions, {"proposer": proposer, "models": models})
         find_proposer(proposing)  # what cannot propose is said at once
         session = open_session(self.path, self.setup, conditions=wide)
+        # An agent's run stands on these names.
+        upon = importlib.import_module("ascendopt.agent.strategy")
+        agent = upon.agent_strategy(proposing, self, folder, bank, options.max_tokens)
 
         def search(onlooker: Callable[[Notice], None]) -> Result:
             from bot.server.run_folder import write_run
@@ -173,7 +177,7 @@ class Operator:
                 bank,
                 folder,
                 onlooker,
-                strategy=chosen,
+                strategy=agent or chosen,
                 set_aside=not options.resume,
             )
             return write_run(found, session.operator, folder)

@@ -15,7 +15,7 @@ from ascendopt.api.functions import load
 from ascendopt.api.given import path_of, text_of
 from ascendopt.api.making import make_operator
 from ascendopt.api.operator import Operator
-from ascendopt.api.results import Evaluation
+from ascendopt.api.results import Comparison, Evaluation
 from ascendopt.mcp_server.answers import (
     EVIDENCE,
     PAGE,
@@ -43,6 +43,7 @@ from ci.model.ensemble import Condition
 from ci.model.errors import InputError
 from ci.model.finding import CheckReport, CheckSettings
 from ci.model.regular_file import file_text
+from ci.model.trial import Candidate
 from ci.system.cache import digest
 from ci.system.trial_store import TRIALS_FILE, TrialStore
 
@@ -61,7 +62,7 @@ class Desk:
         """Keep trials and reports in the folder `out`; `budget`: evaluations in all."""
         out.mkdir(parents=True, exist_ok=True)
         self.out = out
-        self.left = budget
+        self._left = budget
         self._bank_file = bank
         self._operators: dict[str, Operator] = {}
         self._baselines: dict[str, Evaluation] = {}
@@ -77,7 +78,10 @@ class Desk:
         self._spend(1)
         baseline, _ = self._kept(name, operator.evaluate())
         self._operators[name], self._baselines[name] = operator, baseline
-        measured = baseline.measurement
+        return self._told(name, baseline)
+
+    def _told(self, name: str, baseline: Evaluation) -> LoadedOperator:
+        operator, measured = self._operators[name], baseline.measurement
         kind = "simulated" if measured is None or measured.fingerprint.simulated else "measured"
         return LoadedOperator(
             operator=name,
@@ -98,12 +102,11 @@ class Desk:
             raise InputError(f"{operator} has no source {path}; it has {', '.join(sources)}.")
         return sources[path]
 
-    def evaluate_patch(self, operator: str, patch: str) -> EvaluatedPatch:
+    def evaluate_patch(self, operator: str, patch: str, rationale: str = "") -> EvaluatedPatch:
         """Build, run, verify and measure a patch once."""
         subject, before = self._loaded(operator), self._baseline(operator)
-        self._applies(subject, patch)
-        self._spend(1)
-        after, number = self._kept(operator, subject.evaluate(patch))
+        candidate = self._candidate(subject, patch, rationale)
+        after, number = self._evaluated(operator, candidate)
         measured = before.measurement
         earlier = {c.case: c.median_us for c in measured.cases} if measured else {}
         cases = () if after.measurement is None else after.measurement.cases
@@ -131,10 +134,8 @@ class Desk:
         """Time a patch and the baseline under all start states and moved constants."""
         subject = self._loaded(operator)
         self._baseline(operator)
-        self._applies(subject, patch)
-        self._spend(1)
-        found = subject.compare(patch, uncertainty=True)
-        _, number = self._kept(operator, found.after)
+        candidate = self._candidate(subject, patch)
+        found, number = self._compared(operator, candidate)
         if not (found.before.ok and found.after.ok):
             return ComparedPatch(
                 trial=number,
@@ -159,7 +160,7 @@ class Desk:
         """Say where the time of the operator, or of its change, goes."""
         subject = self._loaded(operator)
         if patch:
-            self._applies(subject, patch)
+            self._candidate(subject, patch)
         self._spend(1)
         found = subject.profile(patch or None, out=self.out / f"{operator}-profile")
         trial, _ = self._kept(operator, found.evaluation)
@@ -335,8 +336,7 @@ class Desk:
     ) -> RecordedWin:
         """Verify a patch as the end of a search is, and leave what `ascendopt submit` takes."""
         subject = self._loaded(operator)
-        self._applies(subject, patch)
-        text_of(rationale, "The rationale", MOST_CHARACTERS)
+        self._candidate(subject, patch, rationale)
         self._spend(2)
         folder = self._new_folder(f"{operator}-win")
         found = subject.verify(patch, out=folder, rationale=rationale, say=say)
@@ -369,11 +369,41 @@ class Desk:
             raise InputError(f"{operator} fails unmodified: {_words(baseline)}")
         return baseline
 
-    def _applies(self, subject: Operator, patch: str) -> None:
-        """Raise InputError for a patch that does not apply; nothing is spent on it."""
+    @property
+    def left(self) -> int:
+        """Evaluations that are left."""
+        return self._left
+
+    def _candidate(self, subject: Operator, patch: str, rationale: str = "") -> Candidate:
+        """Return the candidate of a patch; raises InputError for one that does not apply.
+
+        Nothing is spent on that.
+        """
         if "\n" not in patch:
             raise InputError("The patch is the text of a unified diff, not the name of a file.")
-        subject.candidate(patch)
+        words = " ".join(text_of(rationale, "The rationale", MOST_CHARACTERS).split())
+        made = subject.candidate(patch)
+        host = set(subject.session.operator.host_sources)
+        stage = "tiling" if set(made.files) <= host else "kernel"
+        if stage == "kernel" and set(made.files) & host:
+            stage = "joint"
+        told = {"stage": stage, "proposer": "agent", "rationale": words or made.rationale}
+        return made.model_copy(update=told)
+
+    def _evaluated(self, operator: str, candidate: Candidate) -> tuple[Evaluation, int]:
+        """Evaluate a candidate once and keep its trial; returns it with its number."""
+        self._spend(1)
+        subject = self._operators[operator]
+        found = subject.session.evaluate(candidate)
+        return self._kept(operator, Evaluation.of(found))
+
+    def _compared(self, operator: str, candidate: Candidate) -> tuple[Comparison, int]:
+        """Time the operator and a candidate over all states; keeps the candidate's trial."""
+        self._spend(1)
+        subject = self._operators[operator]
+        found = subject.compare(candidate.files, uncertainty=True)
+        after = found.after.model_copy(update={"candidate": candidate})
+        return found, self._kept(operator, after)[1]
 
     def _own(self, out: str) -> Path:
         """Return a folder to write, below the server's working folder or its --out."""
@@ -393,12 +423,12 @@ class Desk:
 
     def _spend(self, evaluations: int) -> None:
         """Reserve evaluations before they are made; raises InputError when too few are left."""
-        if evaluations > self.left:
+        if evaluations > self._left:
             raise InputError(
-                f"The server's budget is spent: {self.left} evaluations are left, {evaluations}"
+                f"The server's budget is spent: {self._left} evaluations are left, {evaluations}"
                 " are needed. Start it with a larger --budget."
             )
-        self.left -= evaluations
+        self._left -= evaluations
 
     def _kept(self, operator: str, evaluation: Evaluation) -> tuple[Evaluation, int]:
         """Append a trial to the operator's store; returns it with its number there."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ import anyio
 import anyio.from_thread
 import anyio.lowlevel
 import anyio.to_thread
+import uvicorn
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
@@ -139,10 +141,15 @@ def make_server(desk: Desk) -> MCPServer[Any]:
 
     @server.tool()
     async def evaluate_patch(
-        operator: OperatorName, patch: Patch, context: Context[Any, Any]
+        operator: OperatorName,
+        patch: Patch,
+        context: Context[Any, Any],
+        rationale: Annotated[
+            str, Field(description="One sentence: what it does and why it should be faster.")
+        ] = "",
     ) -> EvaluatedPatch:
         """Build, run, verify and time a patch once: outcome, reason, times of each case."""
-        return await worker.run(context, lambda _: desk.evaluate_patch(operator, patch))
+        return await worker.run(context, lambda _: desk.evaluate_patch(operator, patch, rationale))
 
     @server.tool()
     async def check(
@@ -299,13 +306,38 @@ def _text(name: str) -> str:
 
 def serve_http(server: MCPServer[Any], announce: Callable[[str], None]) -> None:
     """Serve over streamable HTTP on loopback until interrupted; `announce` gets the address."""
-    import socket
+    with listening() as own:
+        announce(address_of(own))
+        _http(server).run(sockets=[own])
 
-    import uvicorn
 
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()  # who reads the address may connect at once
-        announce(f"http://127.0.0.1:{listening.getsockname()[1]}/mcp")
-        config = uvicorn.Config(server.streamable_http_app(), log_level="warning")
-        uvicorn.Server(config).run(sockets=[listening])
+@contextmanager
+def served(server: MCPServer[Any]) -> Iterator[str]:
+    """Serve over streamable HTTP on loopback in a thread while the block runs; the address."""
+    with listening() as own:
+        http = _http(server)
+        thread = threading.Thread(target=http.run, kwargs={"sockets": [own]}, daemon=True)
+        thread.start()
+        try:
+            yield address_of(own)
+        finally:
+            http.should_exit = http.force_exit = True
+            thread.join()
+
+
+@contextmanager
+def listening() -> Iterator[socket.socket]:
+    """A socket on a free port of loopback, to which one may connect at once."""
+    with socket.socket() as made:
+        made.bind(("127.0.0.1", 0))
+        made.listen()
+        yield made
+
+
+def address_of(own: socket.socket) -> str:
+    """Return the address of a server behind a socket."""
+    return f"http://127.0.0.1:{own.getsockname()[1]}/mcp"
+
+
+def _http(server: MCPServer[Any]) -> uvicorn.Server:
+    return uvicorn.Server(uvicorn.Config(server.streamable_http_app(), log_level="warning"))

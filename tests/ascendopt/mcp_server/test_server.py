@@ -25,7 +25,7 @@ OPERATOR = SAMPLE / "src" / "math" / "affine_clamp"
 TOOLS = {
     "load_operator": {"path", "workload", "device"},
     "read_source": {"operator", "path"},
-    "evaluate_patch": {"operator", "patch"},
+    "evaluate_patch": {"operator", "patch", "rationale"},
     "check": {"operator", "seconds", "page"},
     "profile": {"operator", "patch"},
     "compare": {"operator", "patch"},
