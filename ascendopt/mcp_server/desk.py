@@ -314,7 +314,7 @@ class Desk:
                 self._spend(1)
 
         place = path_of(repository, "The repository").resolve()
-        where = self.out / f"census-{place.name}-{digest(str(place))[:8]}"
+        where = self.out / f"census-{place.name}-{digest([str(place)])[:8]}"
         rows, _ = census(place, out=where, on_row=row_done)
         shown = rows[PAGE * (page - 1) : PAGE * page]
         return CensusPage(
