@@ -59,7 +59,7 @@ def measure(
 
 
 def _digest(answers: Path, file: Path) -> str:
-    """Return the digest of an answer as it is now; one that is not there or cannot be read is judged again."""
+    """Return the digest of an answer as it is now; one that cannot be read is judged again."""
     try:
         files = answer_files(answers, file.parent.name, file.stem)
     except (InputError, FileNotFoundError):
