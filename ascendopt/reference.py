@@ -51,7 +51,7 @@ def _function(name: str) -> str:
 def _class(name: str) -> str:
     thing = getattr(ascendopt, name)
     lines = [f"### `{name}`\n", _doc(thing), ""]
-    for member, value in sorted(_own(thing)):
+    for member, value in sorted(members(thing)):
         called = member if isinstance(value, property) else f"{member}{_signature(value)}"
         called = " ".join(called.split())
         words = inspect.cleandoc(value.__doc__ or "").replace("\n\n", " ").replace("\n", " ")
@@ -59,7 +59,7 @@ def _class(name: str) -> str:
     return "\n".join([*lines, ""])
 
 
-def _own(thing: type) -> Iterator[tuple[str, property]]:
+def members(thing: type) -> Iterator[tuple[str, property]]:
     """Give the public methods and properties that the class itself defines."""
     for member, value in vars(thing).items():
         if not member.startswith(("_", "model_")) and (

@@ -15,6 +15,7 @@ from ci.session.proposers import find_proposer
 from lab.model.ablation import Ablation, AblationSettings, Cell
 from lab.model.calibration import Calibration
 from lab.model.create import CreateBench, CreateBenchSettings, CreateRow
+from lab.model.generators import AnswerRow, GeneratorsBench, GeneratorsSettings
 from lab.model.judge import JudgeBench, JudgeBenchSettings
 from lab.model.machine import MachineBench, MachineBenchSettings
 from lab.model.noise import NoiseRow, NoiseSettings
@@ -175,5 +176,14 @@ def bench_create(
 ) -> CreateBench:
     """An operator of each task at `path`; rows that `settings.out` holds are not made again."""
     from lab.bench.create import measure
+
+    return measure(path, settings, on_row)
+
+
+def bench_generators(
+    path: Path, settings: GeneratorsSettings, on_row: Callable[[AnswerRow], None]
+) -> GeneratorsBench:
+    """Judge the answers of a generator to the tasks at `path`, each once."""
+    from lab.bench.generators import measure
 
     return measure(path, settings, on_row)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from ascendopt.api.given import path_of, text_of
 from ascendopt.api.shown import data_frame, html_table
+from ci.model.errors import InputError
 from ci.session.open_bank import default_bank, open_bank
 
 if TYPE_CHECKING:
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from experience.bank.bank import BankStats
     from experience.bank.retrieve import Retrieved
     from experience.bank.tuple import ExperienceTuple
+
+
+LONGEST_QUERY: Final = 20_000
+"""Bytes of the words that a search compares: a page of them."""
 
 
 class Bank:
@@ -33,7 +38,7 @@ class Bank:
 
         Raises InputError when the file cannot be opened.
         """
-        self.path = default_bank() if path is None else Path(path)
+        self.path = default_bank() if path is None else path_of(path, "The bank")
         """The bank's file."""
         self._bank = open_bank(self.path)
 
@@ -52,7 +57,10 @@ class Bank:
         """
         from experience.bank.retrieve import Query
 
-        query = Query(bottleneck=bottleneck, op_family=op_family, dtype=dtype, soc=device)
+        words = {"bottleneck": bottleneck, "op_family": op_family, "dtype": dtype, "soc": device}
+        if not isinstance(count, int) or count < 1:
+            raise InputError(f"count cannot be {count!r:.50}; it is a whole number from 1.")
+        query = Query(**{k: text_of(v, k, LONGEST_QUERY) for k, v in words.items()})
         return self._bank.search(query, k=count)
 
     def get(self, tuple_id: str) -> ExperienceTuple:

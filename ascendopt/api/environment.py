@@ -41,7 +41,7 @@ class Environment:
 
         Raises InputError for a number of steps below 1 or an unknown pool.
         """
-        if steps < 1:
+        if not isinstance(steps, int) or steps < 1:
             raise InputError(f"An episode cannot have {steps} steps; it has at least one.")
         self._operator = operator
         self._steps = steps
@@ -180,7 +180,7 @@ def env(
     if not isinstance(operator, Operator):
         operator = load(operator, workload)
     elif workload is not None:
-        raise TypeError("the operator is loaded already, with its workload; leave workload out")
+        raise InputError("The operator is loaded already, with its workload; leave workload out.")
     return Environment(operator, steps=steps, pool=pool)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from ascendopt.api.function_text import function_file
+from ascendopt.api.given import folder_of, options_of, path_of
 from ascendopt.api.operator import Conditions, Operator, Patch, open_operator
 from ascendopt.api.results import (
     CreatedOperator,
@@ -17,6 +18,7 @@ from ascendopt.api.results import (
     ProfileResult,
 )
 from ascendopt.api.search import Optimization
+from ci.model.errors import InputError
 from ci.model.settings import DEFAULT_DEVICE
 
 if TYPE_CHECKING:
@@ -84,7 +86,7 @@ def profile(
     out: Place | None = None,
 ) -> ProfileResult:
     """Evaluate and say where the time goes; see `Operator.profile`."""
-    where = None if out is None else Path(out)
+    where = None if out is None else folder_of(out, "out")
     return _loaded(operator, workload).profile(patch, out=where)
 
 
@@ -106,7 +108,7 @@ def optimize(
             print(search.result)
         ```
     """
-    where = None if out is None else Path(out)
+    where = None if out is None else folder_of(out, "out")
     return _loaded(operator, workload).optimize(budget=budget, out=where, **settings)
 
 
@@ -114,7 +116,7 @@ def _loaded(operator: Operator | Place, workload: Place | None) -> Operator:
     if not isinstance(operator, Operator):
         return load(operator, workload)
     if workload is not None:
-        raise TypeError("the operator is loaded already, with its workload; leave workload out")
+        raise InputError("The operator is loaded already, with its workload; leave workload out.")
     return operator
 
 
@@ -194,7 +196,9 @@ def create(
         ```
     """
     if cases is None:
-        raise TypeError("create needs cases: a shape for each argument of the function")
+        raise InputError("create needs cases: a shape for each argument of the function.")
+    where = path_of(out, "out")
+    models = None if models is None else path_of(models, "The models file")
 
     def make(given: Callable[..., Any] | str) -> CreatedOperator:
         from ascendopt.api.making import make_operator
@@ -205,12 +209,12 @@ def create(
                 golden,
                 cases,
                 Path(folder),
-                out=Path(out),
+                out=where,
                 dtype=dtype,
-                attrs=dict(attrs or {}),
+                attrs={} if attrs is None else attrs,
                 name=name,
                 proposer=proposer,
-                models=None if models is None else Path(models),
+                models=models,
                 device=device,
                 say=say,
             )
@@ -231,10 +235,11 @@ def derive_workload(
     from ci.model.derived import DeriveSettings
     from ci.session.derive import FILE, derive_workloads
 
-    where = None if out is None else Path(out)
-    settings = DeriveSettings(out=where, device=device, cases=cases, again=True)
-    row = derive_workloads([Path(operator)], settings)[0]
-    file = (Path(operator) if where is None else where / row.name) / FILE
+    folder = path_of(operator, "The operator")
+    where = None if out is None else folder_of(out, "out")
+    given = {"out": where, "device": device, "cases": cases, "again": True}
+    row = derive_workloads([folder], options_of(DeriveSettings, given))[0]
+    file = (folder if where is None else where / row.name) / FILE
     return DerivedWorkload.of(row, None if row.refused else file)
 
 
@@ -254,4 +259,5 @@ def census(
     from ci.model.census import CensusSettings
     from ci.session.census import census as take
 
-    return take(Path(repository), CensusSettings(**settings), Path(out), on_row)
+    options = options_of(CensusSettings, settings)
+    return take(path_of(repository, "The repository"), options, folder_of(out, "out"), on_row)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from ascendopt.api.given import folder_of, options_of, path_of, text_of
 from ascendopt.api.results import Comparison, Evaluation, OptimizationResult, ProfileResult
 from ascendopt.api.search import Optimization
 from ci.model.errors import InputError
@@ -22,7 +24,7 @@ from ci.model.settings import (
     UncertaintyOptions,
 )
 from ci.model.trial import Candidate
-from ci.session.proposers import strategy_options
+from ci.session.proposers import find_proposer, strategy_options
 from ci.session.session import Session, open_session
 
 Conditions: TypeAlias = Literal["cold", "warm", "both"]
@@ -73,24 +75,27 @@ class Operator:
 
     def candidate(self, patch: Patch | None) -> Candidate:
         """Return the candidate that `patch` makes; raises InputError when it does not apply."""
-        from bot.repository.patch import applied, read_patch
+        from bot.repository.patch import LARGEST_PATCH_BYTES, applied, read_patch
 
         operator = self.session.operator
         if patch is None:
             return Candidate()
         if isinstance(patch, Mapping):
-            unknown = sorted(set(patch) - set(operator.sources))
+            unknown = [str(name) for name in patch if name not in operator.sources]
             if unknown:
                 raise InputError(
                     f"{unknown[0]} is no source of {operator.name}; its sources are"
                     f" {', '.join(operator.sources)}."
                 )
+            for source, text in patch.items():
+                text_of(text, f"The text of {source}", LARGEST_PATCH_BYTES)
             files = {k: v for k, v in patch.items() if v != operator.read(k)}
             name = "given texts"
         elif isinstance(patch, str) and "\n" in patch:
-            files, name = applied(operator, patch, "the patch"), "patch"
+            diff = text_of(patch, "The patch", LARGEST_PATCH_BYTES)
+            files, name = applied(operator, diff, "the patch"), "patch"
         else:
-            file = Path(patch)
+            file = path_of(patch, "A patch that is no diff and no mapping of texts")
             files, name = applied(operator, read_patch(file), str(file)), f"patch {file.name}"
         return Candidate(files=files, stage="kernel", proposer="patch", rationale=name)
 
@@ -107,7 +112,9 @@ class Operator:
         constant of the machine moved, too. `conditions`: only those. Raises InputError when the
         patch does not apply.
         """
-        wide = UncertaintyOptions(uncertainty=uncertainty, conditions=conditions)
+        wide = options_of(
+            UncertaintyOptions, {"uncertainty": uncertainty, "conditions": conditions}
+        )
         session = self._open(wide)
         return Evaluation.of(session.evaluate(self.candidate(patch), widened=wide.given()))
 
@@ -125,7 +132,7 @@ class Operator:
 
     def profile(self, patch: Patch | None = None, *, out: Path | None = None) -> ProfileResult:
         """Evaluate and say where the time goes; `out` takes a Chrome trace and msprof's tables."""
-        where = out or Path("ascendopt-out") / f"{self.name}-profile"
+        where = folder_of(out or Path("ascendopt-out") / f"{self.name}-profile", "out")
         with tempfile.TemporaryDirectory(prefix="ascendopt-profile-") as folder:
             session = open_session(self.path, self.setup, timelines=Path(folder))
             return ProfileResult.of(session.profile(self.candidate(patch), where))
@@ -149,12 +156,17 @@ class Operator:
         is kept under another name, unless `resume=True`. `settings` are further options of
         `ascendopt optimize`, such as `stage="kernel"` or `seed=1`. Raises InputError for bad ones.
         """
-        options = _settings(budget=budget, **settings)
-        chosen = strategy_options().model_validate({"strategy": strategy}) if strategy else None
-        folder = out or Path("ascendopt-out") / self.name
-        wide = ConditionOptions(conditions=conditions)
+        options = options_of(OptimizeSettings, {"budget": budget, **settings})
+        chosen = options_of(strategy_options(), {"strategy": strategy}) if strategy else None
+        folder = folder_of(out or Path("ascendopt-out") / self.name, "out")
+        bank = None if bank is None else path_of(bank, "The bank")
+        wide = options_of(ConditionOptions, {"conditions": conditions})
+        proposing = options_of(ProposerOptions, {"proposer": proposer, "models": models})
+        find_proposer(proposing)  # what cannot propose is said at once
         session = open_session(self.path, self.setup, conditions=wide)
-        proposing = ProposerOptions(proposer=proposer, models=models)
+        # An agent's run stands on these names.
+        upon = importlib.import_module("ascendopt.agent.strategy")
+        agent = upon.agent_strategy(proposing, self, folder, bank, options.max_tokens)
 
         def search(onlooker: Callable[[Notice], None]) -> Result:
             from bot.server.run_folder import write_run
@@ -165,28 +177,37 @@ class Operator:
                 bank,
                 folder,
                 onlooker,
-                strategy=chosen,
+                strategy=agent or chosen,
                 set_aside=not options.resume,
             )
             return write_run(found, session.operator, folder)
 
         return Optimization(search, folder, budget)
 
-    def verify(self, patch: Patch, *, out: Path, rationale: str = "") -> OptimizationResult:
+    def verify(
+        self,
+        patch: Patch,
+        *,
+        out: Path,
+        rationale: str = "",
+        say: Callable[[str], None] = lambda said: None,
+    ) -> OptimizationResult:
         """Judge `patch` as the end of a search is judged, and leave what `submit` takes in `out`.
 
         Everything is checked that a merge request claims: other shapes, values and chips, new
-        decisions both ways, and the gain over the machine's uncertainty.
+        decisions both ways, and the gain over the machine's uncertainty. `say` is called with a
+        sentence for each step.
         """
         from bot.server.run_folder import write_run
 
+        out = folder_of(out, "out")
         session = open_session(self.path, self.setup)
         files = self.candidate(patch).files
         if not files:
             raise InputError("The patch changes nothing.")
         words = rationale or "Given by hand."
         change = Candidate(files=files, proposer="earlier run", rationale=words)
-        found = session.verify(change, out)
+        found = session.verify(change, out, lambda notice: say(notice.text))
         return OptimizationResult.of(write_run(found, session.operator, out), out)
 
     def __repr__(self) -> str:
@@ -201,27 +222,10 @@ def open_operator(
     asc_headers: str,
 ) -> Operator:
     """Return the operator in the folder `path`; raises InputError."""
-    setup = EvaluationSetup(
-        workload=None if workload is None else Path(workload),
-        backend=backend,
-        device=device or DEFAULT_DEVICE,
-        asc_headers=asc_headers,
-    )
-    return Operator(Path(path), setup)
-
-
-def _settings(**given: Any) -> OptimizeSettings:
-    """Return the options of a search; raises InputError naming the bad one."""
-    from pydantic import ValidationError
-
-    from ci.model.errors import first_fault
-
-    unknown = sorted(set(given) - set(OptimizeSettings.model_fields))
-    if unknown:
-        known = ", ".join(sorted(OptimizeSettings.model_fields))
-        raise InputError(f"There is no option {unknown[0]}; known: {known}.")
-    try:
-        return OptimizeSettings(**given)
-    except ValidationError as problem:
-        place, said = first_fault(problem)
-        raise InputError(f"{place} cannot be {given.get(place)!r}: {said.lower()}") from problem
+    given = {
+        "workload": None if workload is None else path_of(workload, "The workload"),
+        "backend": backend,
+        "device": device or DEFAULT_DEVICE,
+        "asc_headers": asc_headers,
+    }
+    return Operator(path_of(path, "The operator"), options_of(EvaluationSetup, given))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import queue
 import threading
 from collections.abc import Callable, Iterator
@@ -10,10 +11,13 @@ from typing import Final
 
 from ascendopt.api.errors import Cancelled
 from ascendopt.api.results import Evaluation, OptimizationResult
+from ci.model.errors import InputError
 from ci.model.notice import Notice
 from ci.model.result import Result
 
 _END: Final = None
+_RUNNING: Final[dict[Path, Optimization]] = {}
+"""The searches of this process that have not ended, by their folder."""
 _LOOK_SECONDS: Final = 0.5
 """Between looks at the keyboard while a trial is awaited."""
 
@@ -27,7 +31,10 @@ class Optimization:
     def __init__(
         self, search: Callable[[Callable[[Notice], None]], Result], folder: Path, budget: int
     ) -> None:
-        """Start `search` in a thread of its own; it is given a function that takes notices."""
+        """Start `search` in a thread of its own; it is given a function that takes notices.
+
+        Raises InputError when a search of this process still writes into `folder`.
+        """
         self.folder = folder
         """Folder of the run: its trials, and at the end its patch and reports."""
         self.budget = budget
@@ -39,6 +46,11 @@ class Optimization:
         self._stop = threading.Event()
         self._found: OptimizationResult | None = None
         self._problem: BaseException | None = None
+        self._place = folder.resolve()
+        if _RUNNING.setdefault(self._place, self) is not self:
+            raise InputError(
+                f"A search runs in {folder} already: cancel it, or give another folder."
+            )
         self._thread = threading.Thread(target=self._run, name="ascendopt-search", daemon=True)
         self._thread.start()
 
@@ -48,6 +60,7 @@ class Optimization:
         except BaseException as problem:  # given to whoever asks for the result
             self._problem = problem
         finally:
+            _RUNNING.pop(self._place, None)
             self._ended.put(_END)
 
     def _notice(self, notice: Notice) -> None:
@@ -98,9 +111,20 @@ class Optimization:
         """End the search after the step that runs now. Its trials are kept in `folder`."""
         self._stop.set()
 
+    def _leave(self) -> None:
+        """Cancel, and wait until nothing of it runs: neither a compiler nor a launch."""
+        self.cancel()
+        self._thread.join()
+
     def __enter__(self) -> Optimization:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.cancel()
-        self._thread.join()
+        self._leave()
+
+
+@atexit.register
+def _leave_all() -> None:
+    """End the searches that a program leaves behind; their processes would outlive it."""
+    for one in [*_RUNNING.values()]:
+        one._leave()

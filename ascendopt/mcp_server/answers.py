@@ -73,6 +73,28 @@ class ComparedPatch(Frozen):
     evaluations_left: int
 
 
+class Fault(Frozen):
+    """One finding of a check."""
+
+    kind: str
+    severity: str = Field(description="error, warning or note.")
+    place: str = Field(description="File and line, '' where unknown.")
+    other: str = Field(default="", description="Of two accesses, the earlier one.")
+    case: str
+    text: str
+    evidence: str = ""
+    advice: str = ""
+
+
+class CheckedOperator(Frozen):
+    """What is wrong with an operator as it is."""
+
+    summary: str
+    findings: tuple[Fault, ...]
+    notes: tuple[str, ...] = Field(default=(), description="What was not checked, and why.")
+    further: int = Field(description="Page with more of them; 0 when there is none.")
+
+
 class Bottleneck(Frozen):
     """Where the time goes."""
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, get_args
 
 from ascendopt.api.bank import Bank
 from ascendopt.api.functions import load
+from ascendopt.api.given import path_of, text_of
 from ascendopt.api.making import make_operator
 from ascendopt.api.operator import Operator
-from ascendopt.api.results import Evaluation
+from ascendopt.api.results import Comparison, Evaluation
 from ascendopt.mcp_server.answers import (
     EVIDENCE,
     PAGE,
@@ -20,8 +23,10 @@ from ascendopt.mcp_server.answers import (
     CaseTime,
     CensusOperator,
     CensusPage,
+    CheckedOperator,
     ComparedPatch,
     EvaluatedPatch,
+    Fault,
     Lesson,
     Lessons,
     LoadedOperator,
@@ -33,11 +38,18 @@ from ascendopt.mcp_server.answers import (
     RecordedWin,
     SourceFile,
 )
+from bot.report.findings import summary
 from ci.model.ensemble import Condition
 from ci.model.errors import InputError
+from ci.model.finding import CheckReport, CheckSettings
+from ci.model.regular_file import file_text
+from ci.model.trial import Candidate
+from ci.system.cache import digest
 from ci.system.trial_store import TRIALS_FILE, TrialStore
 
 STATES: Final = get_args(Condition)
+MOST_CHARACTERS: Final = 20_000
+"""Bytes of a sentence or a function that a client sends."""
 
 
 class Desk:
@@ -50,10 +62,11 @@ class Desk:
         """Keep trials and reports in the folder `out`; `budget`: evaluations in all."""
         out.mkdir(parents=True, exist_ok=True)
         self.out = out
-        self.left = budget
+        self._left = budget
         self._bank_file = bank
         self._operators: dict[str, Operator] = {}
         self._baselines: dict[str, Evaluation] = {}
+        self._checked: dict[str, CheckReport] = {}
 
     def load_operator(self, path: str, workload: str, device: str) -> LoadedOperator:
         """Read an operator and measure it unmodified."""
@@ -62,11 +75,13 @@ class Desk:
         held = self._operators.get(name)
         if held is not None and held.path.resolve() != operator.path.resolve():
             raise InputError(f"Another operator called {name} is loaded from {held.path}.")
-        self._operators[name] = operator
         self._spend(1)
         baseline, _ = self._kept(name, operator.evaluate())
-        self._baselines[name] = baseline
-        measured = baseline.measurement
+        self._operators[name], self._baselines[name] = operator, baseline
+        return self._told(name, baseline)
+
+    def _told(self, name: str, baseline: Evaluation) -> LoadedOperator:
+        operator, measured = self._operators[name], baseline.measurement
         kind = "simulated" if measured is None or measured.fingerprint.simulated else "measured"
         return LoadedOperator(
             operator=name,
@@ -76,7 +91,7 @@ class Desk:
             ),
             outcome=_words(baseline),
             baseline_us=None if measured is None else baseline.score_us,
-            time=f"{kind}, {device}",
+            time=f"{kind}, {operator.setup.device}",
             next=f"Read the resource ascendopt://source/{name}/PATH, or the tool read_source.",
         )
 
@@ -87,12 +102,11 @@ class Desk:
             raise InputError(f"{operator} has no source {path}; it has {', '.join(sources)}.")
         return sources[path]
 
-    def evaluate_patch(self, operator: str, patch: str) -> EvaluatedPatch:
+    def evaluate_patch(self, operator: str, patch: str, rationale: str = "") -> EvaluatedPatch:
         """Build, run, verify and measure a patch once."""
         subject, before = self._loaded(operator), self._baseline(operator)
-        subject.candidate(patch)  # a patch that does not apply costs nothing
-        self._spend(1)
-        after, number = self._kept(operator, subject.evaluate(patch))
+        candidate = self._candidate(subject, patch, rationale)
+        after, number = self._evaluated(operator, candidate)
         measured = before.measurement
         earlier = {c.case: c.median_us for c in measured.cases} if measured else {}
         cases = () if after.measurement is None else after.measurement.cases
@@ -119,10 +133,9 @@ class Desk:
     def compare(self, operator: str, patch: str) -> ComparedPatch:
         """Time a patch and the baseline under all start states and moved constants."""
         subject = self._loaded(operator)
-        subject.candidate(patch)
-        self._spend(1)
-        found = subject.compare(patch, uncertainty=True)
-        _, number = self._kept(operator, found.after)
+        self._baseline(operator)
+        candidate = self._candidate(subject, patch)
+        found, number = self._compared(operator, candidate)
         if not (found.before.ok and found.after.ok):
             return ComparedPatch(
                 trial=number,
@@ -146,6 +159,8 @@ class Desk:
     def profile(self, operator: str, patch: str) -> Bottleneck:
         """Say where the time of the operator, or of its change, goes."""
         subject = self._loaded(operator)
+        if patch:
+            self._candidate(subject, patch)
         self._spend(1)
         found = subject.profile(patch or None, out=self.out / f"{operator}-profile")
         trial, _ = self._kept(operator, found.evaluation)
@@ -171,6 +186,36 @@ class Desk:
             waits={k: round(v, 1) for k, v in worst},
             hot_lines=tuple(lines[:PAGE]),
             trace=found.trace,
+        )
+
+    def check(
+        self, operator: str, seconds: float, page: int, say: Callable[[str], None]
+    ) -> CheckedOperator:
+        """Say what is wrong with a loaded operator as it is, on varied cases, too."""
+        subject = self._loaded(operator)
+        if operator not in self._checked or page == 1:
+            self._spend(1)
+            settings = CheckSettings(seconds=seconds)
+            self._checked[operator] = subject.session.check(settings, say)
+        report = self._checked[operator]
+        shown = report.findings[PAGE * (page - 1) : PAGE * page]
+        return CheckedOperator(
+            summary=summary(report),
+            findings=tuple(
+                Fault(
+                    kind=found.kind,
+                    severity=found.severity.value,
+                    place=found.place.source,
+                    other=found.other.source,
+                    case=found.place.case,
+                    text=found.text,
+                    evidence=found.evidence[:EVIDENCE],
+                    advice=found.advice,
+                )
+                for found in shown
+            ),
+            notes=report.notes[:PAGE],
+            further=page + 1 if len(report.findings) > PAGE * page else 0,
         )
 
     def search_experience(self, query: str, operator: str, page: int) -> Lessons:
@@ -228,14 +273,16 @@ class Desk:
         say: Callable[[str], None],
     ) -> MadeOperator:
         """Make an operator of the text of a numpy function."""
-        name = _function_name(function)
+        name, where = _function_name(function), self._own(out)
+        text_of(function, "The function", MOST_CHARACTERS)
+        self._spend(1)
         file = self.out / f"golden_{name}.py"
         file.write_text(function, encoding="utf-8")
         made = make_operator(
             f"{file}:{name}",
             shapes,
             self.out,
-            out=Path(out),
+            out=where,
             dtype=dtype,
             attrs={},
             name="",
@@ -255,11 +302,20 @@ class Desk:
     def run_census(
         self, repository: str, page: int, on_row: Callable[[object, int, int], None]
     ) -> CensusPage:
-        """Try every operator of a repository; a census that was stopped goes on."""
+        """Try every operator of a repository; a census that was stopped goes on.
+
+        Each operator costs an evaluation.
+        """
         from ascendopt.api.functions import census
 
-        where = self.out / f"census-{Path(repository).resolve().name}"
-        rows, _ = census(repository, out=where, on_row=on_row)
+        def row_done(row: object, done: int, total: int) -> None:
+            on_row(row, done, total)
+            if done < total:
+                self._spend(1)
+
+        place = path_of(repository, "The repository").resolve()
+        where = self.out / f"census-{place.name}-{digest([str(place)])[:8]}"
+        rows, _ = census(place, out=where, on_row=row_done)
         shown = rows[PAGE * (page - 1) : PAGE * page]
         return CensusPage(
             operators=len(rows),
@@ -275,14 +331,15 @@ class Desk:
             further=page + 1 if len(rows) > PAGE * page else 0,
         )
 
-    def record_win(self, operator: str, patch: str, rationale: str) -> RecordedWin:
+    def record_win(
+        self, operator: str, patch: str, rationale: str, say: Callable[[str], None]
+    ) -> RecordedWin:
         """Verify a patch as the end of a search is, and leave what `ascendopt submit` takes."""
         subject = self._loaded(operator)
-        subject.candidate(patch)
+        self._candidate(subject, patch, rationale)
         self._spend(2)
-        number = 1 + len(list(self.out.glob(f"{operator}-win-*")))
-        folder = self.out / f"{operator}-win-{number}"
-        found = subject.verify(patch, out=folder, rationale=rationale)
+        folder = self._new_folder(f"{operator}-win")
+        found = subject.verify(patch, out=folder, rationale=rationale, say=say)
         improved = found.verdict == "improved"
         return RecordedWin(
             verdict=found.verdict,
@@ -292,6 +349,13 @@ class Desk:
             folder=str(folder),
             submit=f"ascendopt submit {folder}" if improved else "",
         )
+
+    def report(self, run: str) -> str:
+        """Return the report of a folder that `record_win` left."""
+        try:
+            return file_text(self.out / run / "report.md", self.out.resolve())
+        except (FileNotFoundError, ValueError):
+            raise InputError(f"There is no report {run}.") from None
 
     def _loaded(self, operator: str) -> Operator:
         if operator not in self._operators:
@@ -305,23 +369,73 @@ class Desk:
             raise InputError(f"{operator} fails unmodified: {_words(baseline)}")
         return baseline
 
+    @property
+    def left(self) -> int:
+        """Evaluations that are left."""
+        return self._left
+
+    def _candidate(self, subject: Operator, patch: str, rationale: str = "") -> Candidate:
+        """Return the candidate of a patch; raises InputError for one that does not apply.
+
+        Nothing is spent on that.
+        """
+        if "\n" not in patch:
+            raise InputError("The patch is the text of a unified diff, not the name of a file.")
+        words = " ".join(text_of(rationale, "The rationale", MOST_CHARACTERS).split())
+        made = subject.candidate(patch)
+        host = set(subject.session.operator.host_sources)
+        stage = "tiling" if set(made.files) <= host else "kernel"
+        if stage == "kernel" and set(made.files) & host:
+            stage = "joint"
+        told = {"stage": stage, "proposer": "agent", "rationale": words or made.rationale}
+        return made.model_copy(update=told)
+
+    def _evaluated(self, operator: str, candidate: Candidate) -> tuple[Evaluation, int]:
+        """Evaluate a candidate once and keep its trial; returns it with its number."""
+        self._spend(1)
+        subject = self._operators[operator]
+        found = subject.session.evaluate(candidate)
+        return self._kept(operator, Evaluation.of(found))
+
+    def _compared(self, operator: str, candidate: Candidate) -> tuple[Comparison, int]:
+        """Time the operator and a candidate over all states; keeps the candidate's trial."""
+        self._spend(1)
+        subject = self._operators[operator]
+        found = subject.compare(candidate.files, uncertainty=True)
+        after = found.after.model_copy(update={"candidate": candidate})
+        return found, self._kept(operator, after)[1]
+
+    def _own(self, out: str) -> Path:
+        """Return a folder to write, below the server's working folder or its --out."""
+        place = path_of(out, "out").resolve()
+        if not any(place.is_relative_to(top.resolve()) for top in (Path.cwd(), self.out)):
+            raise InputError(f"{out} lies outside of the server's folder {Path.cwd()}.")
+        return place
+
+    def _new_folder(self, name: str) -> Path:
+        """Make the next free folder NAME-1, NAME-2 …; another server may count in --out, too."""
+        for number in itertools.count(1):
+            folder = self.out / f"{name}-{number}"
+            with suppress(FileExistsError):
+                folder.mkdir()
+                return folder
+        raise AssertionError
+
     def _spend(self, evaluations: int) -> None:
         """Reserve evaluations before they are made; raises InputError when too few are left."""
-        if evaluations > self.left:
+        if evaluations > self._left:
             raise InputError(
-                f"The server's budget is spent: {self.left} evaluations are left, {evaluations}"
+                f"The server's budget is spent: {self._left} evaluations are left, {evaluations}"
                 " are needed. Start it with a larger --budget."
             )
-        self.left -= evaluations
+        self._left -= evaluations
 
     def _kept(self, operator: str, evaluation: Evaluation) -> tuple[Evaluation, int]:
         """Append a trial to the operator's store; returns it with its number there."""
         folder = self.out / operator
         folder.mkdir(exist_ok=True)
         with TrialStore(folder / TRIALS_FILE) as store:
-            number = len(store.trials())
-            store.append(evaluation.model_copy(update={"number": number}))
-        return evaluation, number
+            return evaluation, store.append_next(evaluation).number
 
 
 def _words(evaluation: Evaluation) -> str:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 import anyio
 import anyio.from_thread
+import anyio.lowlevel
 import anyio.to_thread
+import uvicorn
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from pydantic import Field
 
 from ascendopt.mcp_server.answers import (
     Bottleneck,
     CensusPage,
+    CheckedOperator,
     ComparedPatch,
     EvaluatedPatch,
     Lessons,
@@ -40,29 +45,39 @@ OperatorName = Annotated[str, Field(description="Name that load_operator answere
 Patch = Annotated[
     str, Field(description="Unified diff of the operator's sources, paths from its folder.")
 ]
-Page = Annotated[int, Field(ge=1, description="Page of the answer, from 1.")]
+Page = Annotated[int, Field(ge=1, le=1000, description="Page of the answer, from 1.")]
 
 
 class Cancelled(Exception):
     """The client went away; raised in the working thread at its next sign of progress."""
 
 
+@contextmanager
+def problems_as(kind: type[Exception]) -> Iterator[None]:
+    """Raise problems that a person can solve as `kind`, whose sentence the client is shown."""
+    try:
+        yield
+    except (InputError, EnvironmentProblem) as problem:
+        raise kind(str(problem)) from None
+
+
 class Worker:
     """Runs the desk's slow work one call at a time in a thread, with progress."""
 
     def __init__(self) -> None:
-        self._one = anyio.CapacityLimiter(1)
+        self._one = threading.Lock()
 
     async def run(
         self, context: Context[Any, Any], work: Callable[[Callable[[str], None]], Answer]
     ) -> Answer:
         """Return the answer of `work`, which is given a function that takes words of progress.
 
-        Cancelled by the client, it ends at the work's next word. Problems that a person can solve
-        become the tool's error.
+        Cancelled by the client, it ends at the work's next word, and the next call's work begins
+        then. Problems that a person can solve become the tool's error.
         """
         stop = threading.Event()
         steps = 0
+        loop = anyio.lowlevel.current_token()  # the work may speak from threads of its own
 
         async def say(words: str) -> None:
             nonlocal steps
@@ -72,7 +87,13 @@ class Worker:
         def tell(words: str) -> None:
             if stop.is_set():
                 raise Cancelled
-            anyio.from_thread.run(say, words)
+            anyio.from_thread.run(say, words, token=loop)
+
+        def one_at_a_time() -> Answer:
+            with self._one:
+                if stop.is_set():
+                    raise Cancelled
+                return work(tell)
 
         async def beat() -> None:
             while True:
@@ -82,9 +103,7 @@ class Worker:
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(beat)
-                answer = await anyio.to_thread.run_sync(
-                    work, tell, limiter=self._one, abandon_on_cancel=True
-                )
+                answer = await anyio.to_thread.run_sync(one_at_a_time, abandon_on_cancel=True)
                 group.cancel_scope.cancel()
             return answer
         except ExceptionGroup as problems:  # `except*` would wrap what is raised in Python 3.11.2
@@ -117,17 +136,32 @@ def make_server(desk: Desk) -> MCPServer[Any]:
     @server.tool()
     def read_source(operator: OperatorName, path: str) -> str:
         """Return the text of one source of a loaded operator."""
-        try:
+        with problems_as(ToolError):
             return desk.read_source(operator, path)
-        except InputError as problem:
-            raise ToolError(str(problem)) from None
 
     @server.tool()
     async def evaluate_patch(
-        operator: OperatorName, patch: Patch, context: Context[Any, Any]
+        operator: OperatorName,
+        patch: Patch,
+        context: Context[Any, Any],
+        rationale: Annotated[
+            str, Field(description="One sentence: what it does and why it should be faster.")
+        ] = "",
     ) -> EvaluatedPatch:
         """Build, run, verify and time a patch once: outcome, reason, times of each case."""
-        return await worker.run(context, lambda _: desk.evaluate_patch(operator, patch))
+        return await worker.run(context, lambda _: desk.evaluate_patch(operator, patch, rationale))
+
+    @server.tool()
+    async def check(
+        operator: OperatorName,
+        context: Context[Any, Any],
+        seconds: Annotated[
+            float, Field(gt=0, le=600, description="Start no further case after so long.")
+        ] = 60.0,
+        page: Page = 1,
+    ) -> CheckedOperator:
+        """Say what is wrong with an operator as it is: races, memory, results, on varied cases."""
+        return await worker.run(context, lambda say: desk.check(operator, seconds, page, say))
 
     @server.tool()
     async def profile(
@@ -206,7 +240,9 @@ def make_server(desk: Desk) -> MCPServer[Any]:
         context: Context[Any, Any],
     ) -> RecordedWin:
         """Verify a patch for a merge request and leave the folder that `ascendopt submit` takes."""
-        return await worker.run(context, lambda _: desk.record_win(operator, patch, rationale))
+        return await worker.run(
+            context, lambda say: desk.record_win(operator, patch, rationale, say)
+        )
 
     _add_resources(server, desk)
     _add_prompts(server)
@@ -219,12 +255,14 @@ def _add_resources(server: MCPServer[Any], desk: Desk) -> None:
     @server.resource("ascendopt://machine/{device}", mime_type="text/plain")
     def machine(device: str) -> str:
         """Return the machine card of a device: cores, memories, and what work costs."""
-        return facts.machine_card(device)
+        with problems_as(ResourceNotFoundError):
+            return facts.machine_card(device)
 
     @server.resource("ascendopt://source/{operator}/{+path}", mime_type="text/x-c++src")
     def source(operator: str, path: str) -> str:
         """Return a source of a loaded operator."""
-        return desk.read_source(operator, path)
+        with problems_as(ResourceNotFoundError):
+            return desk.read_source(operator, path)
 
     @server.resource("ascendopt://gates", mime_type="text/plain")
     def gates() -> str:
@@ -246,10 +284,8 @@ def _add_resources(server: MCPServer[Any], desk: Desk) -> None:
     @server.resource("ascendopt://report/{run}", mime_type="text/markdown")
     def report(run: str) -> str:
         """Return the report of a folder that record_win left."""
-        file = (desk.out / run / "report.md").resolve()
-        if not file.is_relative_to(desk.out.resolve()) or not file.is_file():
-            raise InputError(f"There is no report {run}.")
-        return file.read_text(encoding="utf-8")
+        with problems_as(ResourceNotFoundError):
+            return desk.report(run)
 
 
 def _add_prompts(server: MCPServer[Any]) -> None:
@@ -270,13 +306,38 @@ def _text(name: str) -> str:
 
 def serve_http(server: MCPServer[Any], announce: Callable[[str], None]) -> None:
     """Serve over streamable HTTP on loopback until interrupted; `announce` gets the address."""
-    import socket
+    with listening() as own:
+        announce(address_of(own))
+        _http(server).run(sockets=[own])
 
-    import uvicorn
 
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()  # who reads the address may connect at once
-        announce(f"http://127.0.0.1:{listening.getsockname()[1]}/mcp")
-        config = uvicorn.Config(server.streamable_http_app(), log_level="warning")
-        uvicorn.Server(config).run(sockets=[listening])
+@contextmanager
+def served(server: MCPServer[Any]) -> Iterator[str]:
+    """Serve over streamable HTTP on loopback in a thread while the block runs; the address."""
+    with listening() as own:
+        http = _http(server)
+        thread = threading.Thread(target=http.run, kwargs={"sockets": [own]}, daemon=True)
+        thread.start()
+        try:
+            yield address_of(own)
+        finally:
+            http.should_exit = http.force_exit = True
+            thread.join()
+
+
+@contextmanager
+def listening() -> Iterator[socket.socket]:
+    """A socket on a free port of loopback, to which one may connect at once."""
+    with socket.socket() as made:
+        made.bind(("127.0.0.1", 0))
+        made.listen()
+        yield made
+
+
+def address_of(own: socket.socket) -> str:
+    """Return the address of a server behind a socket."""
+    return f"http://127.0.0.1:{own.getsockname()[1]}/mcp"
+
+
+def _http(server: MCPServer[Any]) -> uvicorn.Server:
+    return uvicorn.Server(uvicorn.Config(server.streamable_http_app(), log_level="warning"))

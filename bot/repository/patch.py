@@ -16,6 +16,7 @@ from bot.base.git import Git, GitError
 from ci.model.errors import InputError
 from ci.model.operator import Operator
 from ci.model.patch_set import patch_set
+from ci.model.regular_file import file_bytes
 
 # Extended headers of git diffs that do more than change lines.
 _FORBIDDEN: Final = re.compile(
@@ -32,7 +33,7 @@ _UNFIT: Final = re.compile(
     re.IGNORECASE,
 )
 _DIGITS: Final = re.compile(r"[0-9]+")
-LARGEST_PATCH_BYTES: Final = 4_000_000
+LARGEST_PATCH_BYTES: Final = 4 << 20
 """Above any rewrite of one operator's sources; keeps a hostile file from filling memory."""
 
 
@@ -49,13 +50,10 @@ def own_paths(
 
 def read_patch(path: Path) -> str:
     """Text of a patch file; raises `InputError` when it is missing, no text or too large."""
-    if not path.is_file():
-        raise InputError(f"There is no patch file {path}.")
-    if path.stat().st_size > LARGEST_PATCH_BYTES:
-        raise InputError(f"{path} is larger than {LARGEST_PATCH_BYTES} bytes; that is no patch.")
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            return file.read()
+        return file_bytes(path, most_bytes=LARGEST_PATCH_BYTES).decode("utf-8")
+    except FileNotFoundError:
+        raise InputError(f"There is no patch file {path}.") from None
     except UnicodeDecodeError:
         raise InputError(f"{path} is not text, so it is no patch.") from None
 

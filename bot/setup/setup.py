@@ -6,6 +6,7 @@ No forge is asked: the checkout, its remote and its commits tell everything.
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -55,7 +56,7 @@ class SetupOptions(Frozen):
     agent: str = Field(
         default="",
         description="Folder in which your coding agent reads skills, such as .agents/skills. Writes"
-        " the skill of ascendopt there, and its MCP server into .mcp.json.",
+        " the skill of ascendopt there and its MCP server into .mcp.json, and nothing for the bot.",
     )
     force: bool = Field(default=False, description="Replace a CI file that differs from ours.")
     dry_run: bool = Field(default=False, description="Write nothing; show what would be written.")
@@ -108,8 +109,6 @@ def look(
         made = derived_files(top, without, options.workloads, on_row)
         files += tuple(file for some in made.values() for file in some)
         without = tuple(f for f in without if f not in made)
-    if options.agent:
-        files += agent_files(top, options.agent)
     repository = settings.repository if settings.forge != "local" else top.name
     read = reading(top)
     covered = [f for f in read.ours if config.covers(f)]
@@ -150,14 +149,22 @@ def _workload(commit: Commit, folder: str, config: RepositoryConfig) -> str | No
     return workload_of(commit, folder, config.override(folder).workload, config.workloads)
 
 
-def write(checkout: Path, setup: Setup) -> tuple[str, ...]:
+def for_agents(checkout: Path, options: SetupOptions) -> tuple[SetupFile, ...]:
+    """Return the files by which coding agents find the judge. Writes nothing. Raises InputError."""
+    top = Git(checkout).top()
+    if top is None:
+        raise InputError(f"{checkout} is no git checkout.")
+    return agent_files(top, options.agent)
+
+
+def write(checkout: Path, files: Sequence[SetupFile]) -> tuple[str, ...]:
     """Write what is new or changed; the paths written. Raises InputError, not half done.
 
     A link in the way is not followed: the repository may have come from anybody.
     """
     top = Git(checkout).top()
     assert top is not None
-    wanted = [f for f in setup.files if f.state in ("new", "changed")]
+    wanted = [f for f in files if f.state in ("new", "changed")]
     for file in wanted:
         place = top / file.path
         if place.is_symlink() or not place.resolve().is_relative_to(top.resolve()):
@@ -169,12 +176,12 @@ def write(checkout: Path, setup: Setup) -> tuple[str, ...]:
     return tuple(f.path for f in wanted)
 
 
-def shown(checkout: Path, setup: Setup) -> str:
+def shown(checkout: Path, files: Sequence[SetupFile]) -> str:
     """Unified diff of what `write` would do."""
     top = Git(checkout).top()
     assert top is not None
     made = ""
-    for file in setup.files:
+    for file in files:
         place = top / file.path
         old = file_text(place, top.resolve()) if place.exists() else ""
         if file.state in ("new", "changed"):

@@ -9,7 +9,10 @@ from pydantic import Field
 from ci.model.frozen import Frozen
 from ci.model.trial import Trial
 
-NoticeKind = Literal["started", "trial_started", "trial_finished", "note", "verifying", "finished"]
+NoticeKind = Literal[
+    "started", "trial_started", "trial_finished", "note", "verifying", "waiting", "finished"
+]
+"""`waiting` comes again and again while somebody else is at work; an onlooker may end the run."""
 
 
 class Notice(Frozen):

@@ -39,6 +39,8 @@ def file_bytes(path: Path, inside: Path | None = None, *, most_bytes: int = MOST
             raise InputError(f"{path} leads out of {inside}.")
         with os.fdopen(place, "rb", closefd=False) as file:
             read = file.read(most_bytes + 1) if found.st_size <= most_bytes else None
+    except OSError as problem:  # some of the kernel's files are ordinary ones by name only
+        raise InputError(f"{path} cannot be read: {problem.strerror}.") from None
     finally:
         os.close(place)
     if read is None or len(read) > most_bytes:

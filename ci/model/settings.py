@@ -202,12 +202,11 @@ class ProposerOptions(Frozen):
 
     proposer: str = Field(
         default="rules",
-        description="Source of candidates: rules, llm (language models), or replay:RUN, which"
-        " replays"
-        " the recorded answers of an earlier run.",
+        description="Source of candidates: rules, llm (language models), agent (a command-line"
+        " agent), or replay:RUN, which replays the recorded answers of an earlier run.",
     )
     models: Path | None = Field(
         default=None,
-        description="YAML file with the model of each role, for --proposer llm. Default:"
-        " $ASCENDOPT_LLM_MODELS.",
+        description="YAML file with the model of each role for --proposer llm, or with the agent of"
+        " --proposer agent. Default: $ASCENDOPT_LLM_MODELS.",
     )

@@ -153,15 +153,17 @@ class ModelsFile(NamedTuple):
     roles: tuple[str, ...]
     model: type[Frozen]
     price: type[Frozen]
+    agent: type[Frozen]
     known: PriceTable
 
 
 def models_file() -> ModelsFile:
     """The fields of a models file, for its page."""
     from ci.proposer.llm.prices import load_prices
-    from ci.proposer.llm.settings import CREATION, ROLES, ModelSettings, Price
+    from ci.proposer.llm.settings import CREATION, ROLES, AgentSettings, ModelSettings, Price
 
-    return ModelsFile((*ROLES, CREATION, "embedding"), ModelSettings, Price, load_prices())
+    roles = (*ROLES, CREATION, "embedding")
+    return ModelsFile(roles, ModelSettings, Price, AgentSettings, load_prices())
 
 
 def gates() -> list[tuple[str, str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -12,8 +13,9 @@ from ci.model.settings import ProposerOptions
 if TYPE_CHECKING:
     from ci.proposer.base import Proposer
 
-PROPOSERS: Final = ("rules", "llm", "replay:RUN")
+PROPOSERS: Final = ("rules", "llm", "agent", "replay:RUN")
 REPLAY: Final = "replay:"
+AGENT: Final = "agent"
 
 
 def strategy_options() -> type[Frozen]:
@@ -24,14 +26,17 @@ def strategy_options() -> type[Frozen]:
 
 
 def find_proposer(proposing: ProposerOptions) -> Proposer:
-    """The proposer of that name (rules, llm or replay:RUN); raises `InputError`."""
+    """The proposer of that name (rules, llm, agent or replay:RUN); raises `InputError`.
+
+    Of an agent it says who diagnoses and distils; the agent itself drives the run.
+    """
     name, models = proposing.proposer, proposing.models
-    if models is not None and name != "llm":
-        raise InputError("--models says which model fills which role of --proposer llm only.")
-    if name == "rules":
+    if models is not None and name not in ("llm", AGENT):
+        raise InputError("--models is for --proposer llm and --proposer agent only.")
+    if name in ("rules", AGENT):
         from ci.proposer.rules.proposer import rules_proposer
 
-        return rules_proposer()
+        return replace(rules_proposer(), name=name)
     if name == "llm":
         from ci.proposer.llm.proposer import llm_proposer
         from ci.proposer.llm.settings import ROLES, load_models

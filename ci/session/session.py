@@ -19,7 +19,7 @@ from ci.model.settings import (
     ProposerOptions,
 )
 from ci.model.trial import Candidate
-from ci.session.proposers import REPLAY, find_proposer
+from ci.session.proposers import AGENT, REPLAY, find_proposer
 
 if TYPE_CHECKING:
     from ci.judge.base import Judge
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ci.model.result import Result
     from ci.model.trial import Trial
     from ci.model.workload import Workload
+    from ci.search.base import Strategy
     from experience.jobs.rewind import RewindResult
 
 FINAL: Final = ConditionOptions()
@@ -91,12 +92,13 @@ class Session:
         out: Path,
         onlooker: Callable[[Notice], None] = lambda notice: None,
         *,
-        strategy: Frozen | None = None,
+        strategy: Frozen | Callable[[], Strategy] | None = None,
         set_aside: bool = False,
     ) -> Result:
         """Search for something faster; resumable from `out`. `bank` None: the user's own.
 
-        `strategy` is chosen by `strategy_options()`, the default one when not given.
+        `strategy` is chosen by `strategy_options()`, the default one when not given; or it makes
+        one that is in no list, as an agent needs.
         `set_aside`: trials in `out` that another program or bank left are kept under another name,
         and the search begins again, instead of an `InputError`.
         """
@@ -110,9 +112,12 @@ class Session:
         # A replay is offered what the recorded run was, and earns nobody credit a second time.
         chosen = None if proposing.proposer.startswith(REPLAY) else open_bank(bank)
         task = Task(self.operator, self.workload, self.evaluator, proposer, chosen)
+        if proposing.proposer == AGENT and not callable(strategy):
+            raise InputError("--proposer agent is for `ascendopt optimize`, which starts it.")
 
         def search() -> Result:
-            return optimize(task, settings, out, onlooker, strategy=make_strategy(strategy))
+            made = strategy() if callable(strategy) else make_strategy(strategy)
+            return optimize(task, settings, out, onlooker, strategy=made)
 
         try:
             found = search()

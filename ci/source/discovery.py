@@ -118,6 +118,8 @@ def load_operator(path: Path, top: Path | None = None) -> Operator:
         raise InputError(
             f"{path} has no {missing} folder; an operator needs op_host and op_kernel."
         )
+    if not path.is_dir():
+        raise InputError(f"{path} is no folder; give the one with op_host and op_kernel.")
     if not any(path.iterdir()):
         raise InputError(f"The folder {path} is empty; an operator has op_host and op_kernel.")
     roots = list(operator_folders(path))

@@ -92,6 +92,19 @@ class TrialStore:
                 f"Another run writes its trials to {self.path}; give this one another --out."
             ) from error
 
+    def append_next(self, trial: Trial) -> Trial:
+        """Keep a trial under the next free number, whoever else writes; return it so numbered."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            (number,) = self._db.execute("SELECT count(*) FROM trials").fetchone()
+            numbered = trial.model_copy(update={"number": number})
+            self.append(numbered)
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+        return numbered
+
     def trials(self) -> tuple[Trial, ...]:
         """All trials by number."""
         rows = self._db.execute("SELECT trial FROM trials ORDER BY number")

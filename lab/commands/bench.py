@@ -11,6 +11,7 @@ SUITES: Final = (
     "strategies",
     "judge",
     "create",
+    "generators",
     "machine",
     "ablation",
     "retrieval",

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import ascendopt
+from ascendopt import reference
 
 NAMES = {
     "Bank",
@@ -44,7 +45,29 @@ PARAMETERS = {
     "derive_workload": ["operator", "out", "device", "cases"],
     "env": ["operator", "workload", "steps", "pool"],
     "census": ["repository", "out", "on_row", "settings"],
+    "create": [
+        *("function", "cases", "out", "dtype", "attrs", "name", "proposer", "models", "device"),
+        "say",
+    ],
 }
+
+
+MEMBERS = {
+    "Bank": {"get", "search", "stats", "to_dataframe", "tuples"},
+    "Comparison": {"members", "range", "speedup", "to_dataframe"},
+    "CreatedOperator": {"to_dataframe"},
+    "DerivedWorkload": {"file", "to_dataframe"},
+    "Environment": {"baseline", "close", "evaluate_batch", "reset", "step"},
+    "Evaluation": {"ok", "plot", "reason", "score_us", "to_dataframe"},
+    "Operator": {
+        *("candidate", "cases", "compare", "evaluate", "name", "optimize", "profile"),
+        *("session", "sources", "verify"),
+    },
+    "Optimization": {"cancel", "done", "result"},
+    "OptimizationResult": {"folder", "patch", "plot", "to_dataframe"},
+    "ProfileResult": {"evaluation", "plot", "to_dataframe"},
+}
+"""The same for methods and properties. Fields of results are those of `ci.model`."""
 
 
 def test_the_public_names_are_these() -> None:
@@ -59,6 +82,11 @@ def test_each_public_name_is_there_and_says_what_it_is(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(PARAMETERS))
 def test_the_parameters_of_a_public_function_stay(name: str) -> None:
     assert list(inspect.signature(getattr(ascendopt, name)).parameters) == PARAMETERS[name]
+
+
+@pytest.mark.parametrize("name", sorted(MEMBERS))
+def test_the_members_of_a_public_class_stay(name: str) -> None:
+    assert {member for member, _ in reference.members(getattr(ascendopt, name))} == MEMBERS[name]
 
 
 def test_a_name_that_is_not_public_is_an_attribute_error() -> None:

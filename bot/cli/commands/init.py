@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from bot.base.text import visible
 from bot.cli.commands.workload import say_row
 from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.cli.say import say
-from bot.setup.setup import Setup, SetupOptions, look, shown, write
+from bot.setup.files import SetupFile
+from bot.setup.setup import Setup, SetupOptions, for_agents, look, shown, write
 from ci.model.layout import TOP, called
 from ci.session.reading import Reading
 
@@ -38,15 +40,37 @@ def init(checkout: Path, as_json: bool, **given: Any) -> None:
     done for the last commits. Asks no forge and pushes nothing; can be repeated.
     """
     chosen = build(SetupOptions, given)
+    if chosen.agent:
+        _for_agents(checkout, chosen, as_json=as_json)
+        return
     found = look(checkout, chosen, say_row)
     if not chosen.dry_run:
-        write(checkout, found)
+        write(checkout, found.files)
     if as_json:
         say(found.model_dump_json(indent=2))
         return
     if chosen.dry_run:
-        say(shown(checkout, found), nl=False)
+        say(shown(checkout, found.files), nl=False)
     _tell(found, dry_run=chosen.dry_run)
+
+
+def _for_agents(checkout: Path, chosen: SetupOptions, *, as_json: bool) -> None:
+    """Place the skill and the MCP server; the bot is another matter."""
+    files = for_agents(checkout, chosen)
+    if not chosen.dry_run:
+        write(checkout, files)
+    if as_json:
+        say("[" + ",".join(file.model_dump_json() for file in files) + "]")
+        return
+    if chosen.dry_run:
+        say(shown(checkout, files), nl=False)
+    _tell_files(files, dry_run=chosen.dry_run)
+
+
+def _tell_files(files: Sequence[SetupFile], *, dry_run: bool) -> None:
+    for file in files:
+        would = "would be " if dry_run and file.state in ("new", "changed") else ""
+        say(f"  {file.path}: {would}{_STATES[file.state]}")
 
 
 def _tell_reading(found: Reading) -> None:
@@ -82,9 +106,7 @@ def _tell(found: Setup, *, dry_run: bool) -> None:
         f"  The bot optimizes {len(found.watched)} when they change{': ' if which else ''}{which}."
         f" One event starts at most {found.per_event} searches; the others wait for the next."
     )
-    for file in found.files:
-        would = "would be " if dry_run and file.state in ("new", "changed") else ""
-        say(f"  {file.path}: {would}{_STATES[file.state]}")
+    _tell_files(found.files, dry_run=dry_run)
     if found.source:
         say(f"The CI installs {found.source}.")
     say("Left to do:")

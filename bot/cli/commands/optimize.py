@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -109,16 +110,18 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
     from bot.server.progress import progress_for
     from bot.server.run_folder import write_run
 
+    proposing = build(ProposerOptions, given)
+    agent = _agent(proposing, operator, setup, out, own.bank, settings.max_tokens)
     unit = "simulated time" if setup.backend == "sim" else "time"
     console = Console(stderr=True, force_terminal=False if as_json else None)
     with progress_for(console, session.operator.name, unit) as progress, resumable(out):
         found = session.optimize(
             settings,
-            build(ProposerOptions, given),
+            proposing,
             own.bank,
             out,
             progress,
-            strategy=build(StrategyOptions, given),
+            strategy=agent or build(StrategyOptions, given),
         )
     if derived is not None:
         settings_left = {k: v for k, v in found.settings.items() if k != "workload"}
@@ -133,6 +136,23 @@ def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any)
     found_some = result.verdict in ("improved", "unknown", "unverified")
     done = found_some or (result.verdict == "not_improved" and not result.stopped)
     ctx.exit(0 if done else 1)
+
+
+def _agent(
+    proposing: ProposerOptions,
+    operator: Path,
+    setup: EvaluationSetup,
+    out: Path,
+    bank: Path | None,
+    tokens: int,
+) -> Any:
+    """What makes the strategy of `--proposer agent`, or of its replay; None for another run."""
+    if proposing.proposer in ("rules", "llm"):
+        return None
+    # It stands on the public names, which are built upon the command line's own layers.
+    upon = importlib.import_module("ascendopt.agent.strategy")
+    subject = importlib.import_module("ascendopt.api.operator").Operator(operator, setup)
+    return upon.agent_strategy(proposing, subject, out, bank, tokens)
 
 
 @contextmanager

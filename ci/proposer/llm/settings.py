@@ -120,6 +120,20 @@ class ModelSettings(Frozen):
         return SecretStr(value) if value else None
 
 
+class AgentSettings(Frozen):
+    """A command-line agent that makes patches, with our MCP server as its judge."""
+
+    command: tuple[str, ...] = Field(
+        min_length=1,
+        description="Program and arguments, started in a checkout of its own. {prompt} stands for"
+        " the task (else it is the program's input), {mcp} for the list of MCP servers that the"
+        " checkout holds as .mcp.json, {tokens} for --max-tokens.",
+    )
+    minutes: float = Field(
+        default=60.0, gt=0, description="Longest time that it may work, in minutes."
+    )
+
+
 class Models(Frozen):
     """Models by a name of one's own, and which of them fills which role."""
 
@@ -130,6 +144,7 @@ class Models(Frozen):
     roles: dict[Role | Literal["embedding"], str] = Field(
         default_factory=dict, description="Name of a model by role; rules fill the others."
     )
+    agent: AgentSettings | None = Field(default=None, description="The agent of --proposer agent.")
 
     @model_validator(mode="after")
     def _known(self) -> Models:
@@ -194,4 +209,4 @@ def load_models(file: Path | None = None) -> Models:
         label = f"${prefix}MODEL"
         models[label] = one
         roles |= {role: label for role in fills if role not in roles}
-    return Models(models=models, roles=roles)
+    return Models(models=models, roles=roles, agent=found.agent)

@@ -17,6 +17,7 @@ from mcp.client import Client  # noqa: E402
 from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: E402
 
 from bot.setup.agent import agent_files  # noqa: E402
+from tests.ascendopt.mcp_server.test_server import TOOLS  # noqa: E402
 
 
 def test_the_server_that_an_agents_file_names_answers_over_stdio(tmp_path: Path) -> None:
@@ -52,7 +53,7 @@ def test_http_is_served_on_loopback_at_the_printed_address(tmp_path: Path) -> No
             async with Client(address) as client:
                 return len((await client.list_tools()).tools)
 
-        assert anyio.run(ask) == 11
+        assert anyio.run(ask) == len(TOOLS)
     finally:
         server.terminate()
         server.wait()

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
+import click
 import pytest
 
+from bot.base.git import Git
+from bot.cli.main import root, run
 from bot.setup.agent import SKILL, agent_files
 from ci.model.errors import InputError
 
@@ -43,3 +47,25 @@ def test_a_broken_list_of_servers_is_refused(tmp_path: Path) -> None:
     (tmp_path / ".mcp.json").write_text("{")
     with pytest.raises(InputError, match="not JSON"):
         agent_files(tmp_path, "skills")
+
+
+def test_init_for_an_agent_writes_its_files_and_none_of_the_bots(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Git.made(tmp_path)  # no remote, no commit, no operator
+    monkeypatch.chdir(tmp_path)
+    assert run(["init", "--agent", ".agents/skills", "--dry-run"]) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {".git"}
+    assert run(["init", "--agent", ".agents/skills"]) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {".git", ".agents", ".mcp.json"}
+
+
+def test_every_command_that_the_skill_names_is_one() -> None:
+    for file in SKILL.rglob("*.md"):
+        for words in re.findall(r"^ascendopt ([^#\n]+)", file.read_text(), re.MULTILINE):
+            command, context = root, click.Context(root)
+            names = shlex.split(words)
+            while isinstance(command, click.Group):
+                command = command.get_command(context, names.pop(0))
+            known = {name for one in command.params for name in one.opts}
+            assert {name for name in names if name.startswith("--")} <= known, words

@@ -76,7 +76,7 @@ def test_the_files_of_the_forge_are_written_once(forge: str, tmp_path: Path) -> 
 def test_what_is_written_fits_the_published_schema(forge: str, tmp_path: Path) -> None:
     url, place = PLACES[forge]
     ops = checkout(tmp_path, url)
-    write(ops, look(ops, SetupOptions(source=SOURCE)))
+    write(ops, look(ops, SetupOptions(source=SOURCE)).files)
     definition = get_builtin_schema(SCHEMAS[forge])
     for file in (place, *([".gitlab-ci.yml"] if forge == "gitlab" else [])):
         text = (ops / file).read_text().replace("\non:", '\n"on":', 1)
@@ -88,7 +88,7 @@ def test_what_is_written_fits_the_published_schema(forge: str, tmp_path: Path) -
 def test_a_workflow_names_the_default_branch(forge: str, tmp_path: Path) -> None:
     url, place = PLACES[forge]
     ops = checkout(tmp_path, url, "develop/ops")
-    write(ops, look(ops, SetupOptions(source=SOURCE)))
+    write(ops, look(ops, SetupOptions(source=SOURCE)).files)
     text = (ops / place).read_text().replace("\non:", '\n"on":', 1)
     assert yaml.safe_load(text)["on"]["push"]["branches"] == ["develop/ops"]
 

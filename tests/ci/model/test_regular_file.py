@@ -60,3 +60,8 @@ def test_a_file_that_a_link_leads_out_to_is_refused(tmp_path: Path, link: str) -
         (inside / "below").symlink_to(Path("/proc/self/root") / outside.relative_to("/"))
     with pytest.raises(InputError, match="leads out of"):
         file_bytes(inside / "below" / "secret", inside)
+
+
+def test_a_file_that_the_kernel_will_not_read_out_is_a_sentence() -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        file_bytes(Path("/proc/self/mem"))

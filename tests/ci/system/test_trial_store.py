@@ -2,6 +2,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,19 @@ def test_two_runs_in_one_folder_are_told_so(tmp_path: Path) -> None:
     store.append(trial(1))
     with pytest.raises(InputError, match="Another run writes"):
         store.append(trial(1))
+
+
+def test_two_writers_number_their_trials_without_meeting(tmp_path: Path) -> None:
+    def write() -> None:
+        for _ in range(10):
+            with TrialStore(tmp_path / "trials.sqlite") as store:
+                store.append_next(trial(7))
+
+    with ThreadPoolExecutor(2) as threads:
+        for done in [threads.submit(write) for _ in range(2)]:
+            done.result()
+    with TrialStore(tmp_path / "trials.sqlite") as store:
+        assert [one.number for one in store.trials()] == [*range(20)]
 
 
 def test_others_can_read_while_a_run_goes_on(tmp_path: Path) -> None:
