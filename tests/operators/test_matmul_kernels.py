@@ -116,6 +116,7 @@ def test_blocks_computed_ahead_into_a_workspace_are_fetched_in_their_order() -> 
     assert done.outcome == "ok", done.refusal
 
 
+@pytest.mark.long
 def test_a_host_fills_the_plain_tiling_that_kernels_share() -> None:
     asked = "if (cube.GetTiling(tiling.cube) == -1) {"
     same = (

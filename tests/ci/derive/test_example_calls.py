@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from ci.derive.candidates import candidate_cases
 from ci.model.workload import TensorCase, WorkloadCase
 from ci.source.discovery import load_operator
@@ -66,12 +68,14 @@ def test_a_list_that_is_left_out_is_empty(tmp_path: Path) -> None:
     assert _shapes(case) == [(4, 6), (4,), []]
 
 
+@pytest.mark.long
 def test_without_a_declaration_they_follow_the_definition(tmp_path: Path) -> None:
     case = _case(tmp_path, 'first, third, second, factor, nullptr, "sum", first')
     assert _shapes(case) == [(4, 6), (4,), [(3, 5), (2,)]]
     assert case.attrs == {"scale": 2.5, "mode": "sum"}
 
 
+@pytest.mark.long
 def test_else_they_go_by_the_program_s_own_names(tmp_path: Path) -> None:
     arguments = "first, second, factor"
     case = _case(tmp_path, arguments)
@@ -88,6 +92,7 @@ def test_an_argument_of_another_name_is_known_by_its_place(tmp_path: Path) -> No
     assert case.attrs == {"scale": 2.5}
 
 
+@pytest.mark.long
 def test_what_is_changed_in_place_is_the_output_of_its_name(tmp_path: Path) -> None:
     root = write_operator(tmp_path, host=TILING + DEFINITION.replace('Output("y")', 'Output("x")'))
     (root / "examples").mkdir()

@@ -81,6 +81,7 @@ def test_a_call_has_what_the_program_computes(tmp_path: Path) -> None:
     assert call.spelled.startswith("list, nullptr, sizes")
 
 
+@pytest.mark.long
 def test_many_values_are_told_by_their_range(tmp_path: Path) -> None:
     text = (
         HEAD
@@ -99,6 +100,7 @@ int main() {
     assert tensor is not None and tensor.values == () and tensor.range == (-40, 99)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "line",
     [
@@ -128,6 +130,7 @@ def test_headers_of_the_program_itself_are_its_own(tmp_path: Path) -> None:
     assert {one.shape for one in call.arguments[0].tensors or () if one} == {(24, 4)}
 
 
+@pytest.mark.long
 def test_what_was_called_before_a_crash_counts(tmp_path: Path) -> None:
     text = HEAD + MAIN.replace("ret = aclnnScaledSum(", "__builtin_trap(); ret = aclnnScaledSum(")
     assert len(_calls(tmp_path, text)) == 1
@@ -166,6 +169,7 @@ def test_no_hidden_file_and_no_link_is_compiled_into_a_program(tmp_path: Path) -
         assert not any(one and one.shape == (24, 4) for many in shapes for one in many or ()), name
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "include",
     ["x" * 300, "a/" * 90 + "b.h", "stdio.h/b.h", "a\nb"],

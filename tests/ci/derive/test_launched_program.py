@@ -143,7 +143,7 @@ def test_device_code_of_headers_is_left_out_as_that_of_the_source(tmp_path: Path
     assert yaml.safe_load(file.read_text())["launch"]["structs"]["plan"]["fields"]["each"] == 256
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "build",
     [
@@ -186,6 +186,7 @@ extern "C" __global__ __aicore__ void plain(GM_ADDR x, GM_ADDR y) {
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "sources",
     [

@@ -102,6 +102,7 @@ def test_sources_headers_and_macros_are_those_of_the_target(given: str, tmp_path
     assert tensor is not None and (tensor.dtype, tensor.shape) == ("INT32", (3, 256))
 
 
+@pytest.mark.long
 def test_no_values_are_known_where_a_file_was_not_there(tmp_path: Path) -> None:
     main = MAIN.replace("256}", "2}")
     (call,) = _calls(tmp_path / "a", BUILD + "add_definitions(-DROWS=1)", main)

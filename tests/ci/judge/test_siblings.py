@@ -41,6 +41,7 @@ def test_a_change_of_the_shared_pipeline_is_built_for_both_operators(tmp_path: P
     assert sibling.operator == "thrice" and sibling.speedup and sibling.speedup > 1.01
 
 
+@pytest.mark.long
 def test_a_change_that_is_wrong_for_a_sibling_is_refused(tmp_path: Path) -> None:
     evaluator = judge(write_family(tmp_path))
     trial = changed(evaluator, PIPELINE, "Muls(out, in, factor, TILE)", "Add(out, in, in, TILE)")

@@ -160,6 +160,7 @@ def repository(top: Path, workload: str) -> Path:
     return folder
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("workload", [VALUES, PLANNED, TYPED], ids=["values", "structs", "typed"])
 def test_a_launched_kernel_is_judged_with_its_program_around_it(
     tmp_path: Path, workload: str
