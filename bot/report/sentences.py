@@ -30,7 +30,7 @@ def local(text: str) -> str:
 
 
 def _translated(text: str, name: Language, depth: int) -> str:
-    """By sentences and clauses, or whole where the text's own pattern says more than theirs."""
+    """`text` sentence by sentence, or whole where its own pattern has more words than theirs."""
     pieces = _BREAK.split(text)
     done = [_piece(piece, name, depth) for piece in pieces]
     whole = _piece(text, name, depth) if len(pieces) > 1 else done[0]
