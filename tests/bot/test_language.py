@@ -149,9 +149,9 @@ def test_what_a_check_finds_has_a_translation() -> None:
         assert not [one for one in told if not CHINESE.search(local(one))]
 
 
-def found_in(folder: Path, *calls: str) -> Iterator[str]:
+def found_in(place: Path, *calls: str) -> Iterator[str]:
     """Every sentence of several words that a call of one of the names is given."""
-    for file in folder.glob("*.py"):
+    for file in place.glob("*.py") if place.is_dir() else (place,):
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Call) and called(node) in calls:
                 yield from (text for arg in node.args if (text := sample(arg)).count(" ") > 2)
@@ -163,6 +163,13 @@ def called(node: ast.Call) -> str:
         case ast.Attribute(attr=name) | ast.Name(id=name):
             return name
     return ""
+
+
+def test_why_a_tuple_was_retrieved_has_a_translation() -> None:
+    found = [*found_in(TOP / "experience" / "bank" / "retrieve.py", "append")]
+    assert len(found) > 3
+    with language("zh"):
+        assert not [one for one in found if not CHINESE.search(local(one))]
 
 
 def test_an_error_of_the_bot_has_a_translation() -> None:
