@@ -2,9 +2,10 @@
 
 Usage: python -m lab.prose [--level warning] [FILES]
 
-Read are Markdown, templates, rules, the issue templates, the CI files that `init` writes, and the
-texts of Python and of the machine's C++; not tests, operators and prompts, which no reader of a
-report sees. The rules are in Vale's format, so that Vale reads them too. The package `vale` downloads a binary
+It reads Markdown, templates, rules, issue templates, the CI files that `init` writes, and the texts
+of Python and of the machine's C++. Tests, operators and prompts are left out.
+
+The rules are in Vale's format, so that Vale reads them too. The package `vale` downloads a binary
 when it first runs; this checker needs no download. It knows the kinds of rules that we use:
 existence, substitution and occurrence, in the scopes text, sentence and docstring. A string of
 several words in the code is a text: help, an error, a line of the terminal.
