@@ -1,4 +1,4 @@
-"""Makes the sample repository: a real git checkout with a bare `origin` beside it.
+"""Makes the sample repository: a real git checkout with a bare `origin` next to it.
 
 Usage: python examples/sample.py FOLDER
 """

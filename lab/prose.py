@@ -2,6 +2,9 @@
 
 Usage: python -m lab.prose [--level warning] [FILES]
 
+It reads Markdown, templates, rules, issue templates, the CI files that `init` writes, and the texts
+of Python and of the machine's C++. Tests, operators and prompts are left out.
+
 The rules are in Vale's format, so that Vale reads them too. The package `vale` downloads a binary
 when it first runs; this checker needs no download. It knows the kinds of rules that we use:
 existence, substitution and occurrence, in the scopes text, sentence and docstring. A string of
@@ -25,11 +28,23 @@ import yaml
 TOP: Final = Path(__file__).parents[1]
 RULES: Final = TOP / ".vale" / "Plain"
 LEVELS: Final = ("warning", "error")
-CHECKED: Final = ("*.md", "bot/*.j2", "lab/*.j2", "rules/*.yml", "rules/*.toml", "*.py")
+CHECKED: Final = (
+    *("*.md", "*.py", "bot/*.j2", "lab/*.j2", "rules/*.yml", "rules/*.toml"),
+    *(".github/ISSUE_TEMPLATE/*.yml", "bot/setup/templates/*.yml", "examples/models.yml"),
+    *("ci/simulator/*.cpp", "ci/simulator/*.h", "ci/host/*.cpp", "ci/host/*.h"),
+)
 """Patterns of git for the files to check."""
-SKIPPED: Final = ("tests/", "examples/", "docs/style.md", "THIRD_PARTY", "rules/prompts/")
+SKIPPED: Final = (
+    *("examples/attacks/", "examples/workloads/", "examples/sample_repository/src/"),
+    *("docs/style.md", "THIRD_PARTY", "rules/prompts/"),
+)
 _CODE: Final = re.compile(r"```.*?```|`[^`\n]*`|<!--.*?-->|\{#.*?#\}|\{%.*?%\}", re.DOTALL)
 _ALL: Final = re.compile(r".+", re.DOTALL)
+_CPP_STRINGS: Final = re.compile(
+    r'^\s*#\s*include[^\n]*|//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*',
+    re.MULTILINE | re.DOTALL,
+)
+"""Strings that follow each other, and what is passed over: comments and includes."""
 _SENTENCE: Final = re.compile(r"[^.!?|\n]+(?:\n(?!\n|[-|#*])[^.!?|\n]+)*")
 
 
@@ -88,6 +103,9 @@ def findings(path: str, text: str, rules: list[Rule]) -> Iterator[Finding]:
     if path.endswith(".py"):
         for line, words, docstring in strings(text):
             yield from _in_text(path, line, words, rules, docstring=docstring)
+    elif path.endswith((".cpp", ".h")):
+        for line, words in cpp_strings(text):
+            yield from _in_text(path, line, words, rules, docstring=False)
     else:
         yield from _in_text(path, 1, text, rules, docstring=False)
 
@@ -99,6 +117,14 @@ def strings(text: str) -> Iterator[tuple[int, str, bool]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             yield node.lineno, node.value, id(node) in alone
+
+
+def cpp_strings(text: str) -> Iterator[tuple[int, str]]:
+    """Line and text of every string of several words in C++, with those that follow it at once."""
+    for found in _CPP_STRINGS.finditer(text):
+        words = "".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', found.group()))
+        if " " in words and found.group().startswith('"'):
+            yield text.count("\n", 0, found.start()) + 1, words
 
 
 def _in_text(
@@ -134,7 +160,12 @@ def checked_files() -> list[str]:
     names = subprocess.run(
         ["git", "ls-files", *CHECKED], cwd=TOP, check=True, capture_output=True, text=True
     ).stdout.splitlines()
-    return [name for name in names if not name.startswith(SKIPPED) and "published" not in name]
+    return [
+        name
+        for name in names
+        if not name.startswith(SKIPPED) and "published" not in name
+        if not (name.startswith("tests/") and name.endswith(".py"))
+    ]
 
 
 def main() -> int:

@@ -8,6 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from ci.model.ensemble import CONDITIONS, is_joint
+from ci.model.uncertainty import TOGETHER
+
 FILE: Final = Path(__file__).with_name("constants.toml")
 
 
@@ -31,6 +34,15 @@ def in_words(member: str, assumed: Mapping[str, float] | None = None) -> str:
             default = "" if own is None else f" (default {_shown(own)})"
             return constant_words()[name].format(value) + default
     return member
+
+
+def where(member: str) -> str:
+    """The member as a place of a figure: 'if MTE2 latency is 240 cycles'."""
+    if member in CONDITIONS:
+        return f"in the start state '{member}'"
+    if is_joint(member):
+        return "with all constants moved at once"
+    return f"with {member}" if member == TOGETHER else f"if {in_words(member)}"
 
 
 def _shown(value: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -14,12 +15,16 @@ from pydantic import Field, model_validator
 
 from ci.model.frozen import Frozen
 from ci.model.yaml_model import YamlFile, read_file
+from rules.api import load_api
 
 RULES = Path(__file__).parent
 TAXONOMY = RULES / "taxonomy.yml"
 MOTIFS = RULES / "motifs"
 
 _NAMED = re.compile(r"\{([A-Z]+)\}")
+_FREE = re.compile(r"(?<![\w.>$:])(?:AscendC::|@)?([A-Z]\w*)(?:<[^()]*>)?\(")
+"""A call of a function of AscendC, not of a method."""
+_CALL = re.compile(r"\s*([\w|]+)\s*\((.*)\)", re.DOTALL)
 _VARIABLE = re.compile(r"\$+[A-Z_][A-Z0-9_]*")
 
 
@@ -195,8 +200,8 @@ def load_motifs(folder: Path = MOTIFS, *, as_written: bool = False) -> tuple[Mot
     """All motifs of a folder, one a file, in order of `order`, then id.
 
     Their forms are spelled out, or `as_written`.
-    Raises InputError when a file does not parse, names an unknown taxonomy class, or is not
-    named after its id.
+    Raises InputError when a file does not parse, names an unknown taxonomy class or call of the
+    API, or is not named after its id.
     """
     known = load_taxonomy()
     motifs = []
@@ -208,5 +213,46 @@ def load_motifs(folder: Path = MOTIFS, *, as_written: bool = False) -> tuple[Mot
         for number, one in enumerate(motif.classes):
             if one not in known:
                 raise file.wrong(["classes", number], f"taxonomy.yml has no class {one}")
-        motifs.append(motif if as_written else motif.spelled_out())
+        spelled = motif.spelled_out()
+        for direction in ("forward", "rewind"):
+            for form in getattr(spelled, direction):
+                if fault := _no_call(form):
+                    raise file.wrong([direction], fault)
+        motifs.append(motif if as_written else spelled)
     return tuple(sorted(motifs, key=lambda m: (m.order, m.id)))
+
+
+def _no_call(form: Form) -> str:
+    """Which call of a form nobody can have written, in words; '' where there is none.
+
+    Such a form would match nothing, or become a kernel that does not build, without a word.
+    """
+    api = load_api()
+    for text in form.sequence:
+        call = _CALL.match(text)
+        for name in call[1].split("|") if call else ():
+            family = api.calls.get(name)
+            if name not in api.known:
+                return _unknown(name)
+            least = len([a for a in family.arguments if a != "count"]) if family else 0
+            if call and _arguments(call[2]) < least:
+                said = ", ".join(family.arguments) if family else ""
+                return f"{name} has fewer arguments in {text} than in api.yml ({said})"
+    texts = (*form.replace, form.pattern, form.fix)
+    named = (name for text in texts for name in _FREE.findall(text or ""))
+    return next((_unknown(name) for name in named if name not in api.known), "")
+
+
+def _arguments(text: str) -> int:
+    """How many arguments the text between a call's brackets has."""
+    depth = commas = 0
+    for character in text:
+        depth += (character in "([{") - (character in ")]}")
+        commas += character == "," and not depth
+    return commas + 1 if text.strip() else 0
+
+
+def _unknown(name: str) -> str:
+    near = difflib.get_close_matches(name, load_api().known, n=1)
+    meant = f"did you mean {near[0]}?" if near else "declare it first (docs/adding-a-motif.md)"
+    return f"api.yml has no call {name}: {meant}"

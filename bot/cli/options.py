@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 import click
 from pydantic import BaseModel, Field, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
 
 from bot.base.text import visible
 from bot.cli.say import say
@@ -67,7 +66,10 @@ def _parameter_type(annotation: Any) -> Any:
 
 def _option(name: str, field: FieldInfo) -> click.Option:
     flag = "--" + name.rstrip("_").replace("_", "-")
-    default = None if field.default is PydanticUndefined else field.default
+    default = field.default
+    if field.is_required():  # without a default: click takes None for one
+        kind = _parameter_type(field.annotation)
+        return click.Option([flag, name], type=kind, required=True, help=_help(field))
     if _plain(field.annotation) is bool:
         declaration = f"{flag}/--no-{flag[2:]}" if default else flag
         return click.Option([declaration, name], is_flag=True, default=default, help=_help(field))
@@ -76,7 +78,6 @@ def _option(name: str, field: FieldInfo) -> click.Option:
         type=_parameter_type(field.annotation),
         default=default,
         show_default=default not in (None, ""),
-        required=field.is_required(),
         help=_help(field),
     )
 

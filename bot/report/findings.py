@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from bot.base.language import translated as _
 from bot.base.text import visible
+from bot.report.sentences import local
 from ci.model.finding import CheckReport, Finding, Severity
 
 
@@ -51,9 +53,10 @@ def finding_lines(found: Finding) -> list[str]:
 
 def shown_by(found: Finding) -> str:
     """'case a, where another length is tried, and 3 more'."""
-    how = f" (another {found.varied} than the workload's)" if found.varied else ""
-    more = f", and {found.more} more" if found.more else ""
-    return f"case {visible(found.place.case)}{how}{more}"
+    case = _("case {name}", name=visible(found.place.case))
+    if found.varied:
+        case += _(" (another {what} than the workload's)", what=local(found.varied))
+    return case + (_(", and {count} more", count=found.more) if found.more else "")
 
 
 def failing(reports: Iterable[CheckReport]) -> bool:

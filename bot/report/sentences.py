@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from bot.base.language import Language, current_language, sentence_catalogue
 
@@ -30,41 +30,51 @@ def local(text: str) -> str:
 
 
 def _translated(text: str, name: Language, depth: int) -> str:
+    """`text` sentence by sentence, or whole where its own pattern has more words than theirs."""
     pieces = _BREAK.split(text)
     done = [_piece(piece, name, depth) for piece in pieces]
-    if all(one is None for one in done):
-        return _piece(text, name, depth) or text
+    whole = _piece(text, name, depth) if len(pieces) > 1 else done[0]
+    if whole is not None and whole.said >= sum(one.said for one in done if one is not None):
+        return whole.words
     return "".join(
-        piece + " " if one is None else one for piece, one in zip(pieces, done, strict=True)
+        piece + " " if one is None else one.words for piece, one in zip(pieces, done, strict=True)
     ).rstrip()
 
 
-def _piece(text: str, name: Language, depth: int) -> str | None:
+class _Found(NamedTuple):
+    """A translation."""
+
+    words: str
+    said: int
+    """Characters of the text that the pattern has itself; the others are values."""
+
+
+def _piece(text: str, name: Language, depth: int) -> _Found | None:
     """A sentence or a clause, also with a capital first letter and a mark at its end."""
     stem, mark = (text[:-1], text[-1]) if text[-1:] in _MARKS else (text, "")
     lower = stem[:1].lower() + stem[1:]
     for words, end in ((text, ""), (stem, mark), (lower, mark)):
         found = _matched(words, name, depth)
         if found is not None:
-            return found + _MARKS.get(end, "")
+            return found._replace(words=found.words + _MARKS.get(end, ""))
     found = _matched(f"{text}.", name, depth)  # a sentence whose stop the page adds
-    return None if found is None else found.removesuffix(_MARKS["."])
+    return None if found is None else found._replace(words=found.words.removesuffix(_MARKS["."]))
 
 
-def _matched(text: str, name: Language, depth: int) -> str | None:
+def _matched(text: str, name: Language, depth: int) -> _Found | None:
     """`text` by the first pattern that it fits whole; None when it fits none."""
-    for pattern, translation in _patterns(name):
+    for said, pattern, translation in _patterns(name):
         found = pattern.fullmatch(text)
         if found is not None:
             values = found.groupdict()
             if depth:
                 values = {k: _translated(v, name, depth - 1) for k, v in values.items()}
-            return translation.format(**values) if values else translation
+            return _Found(translation.format(**values) if values else translation, said)
     return None
 
 
 @cache
-def _patterns(name: Language) -> list[tuple[re.Pattern[str], str]]:
+def _patterns(name: Language) -> list[tuple[int, re.Pattern[str], str]]:
     """Compiled patterns with their translations; those with more words of their own first."""
     found = []
     for message, translation in sentence_catalogue(name).items():
@@ -73,4 +83,4 @@ def _patterns(name: Language) -> list[tuple[re.Pattern[str], str]]:
             f"(?P<{part}>.+?)" if at % 2 else re.escape(part) for at, part in enumerate(parts)
         )
         found.append((len("".join(parts[::2])), re.compile(source), translation))
-    return [(pattern, words) for _, pattern, words in sorted(found, key=lambda one: -one[0])]
+    return sorted(found, key=lambda one: -one[0])

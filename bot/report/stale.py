@@ -2,14 +2,16 @@
 
 A comment counts when it is at the end of a changed line or right above changed lines, is not
 changed itself, and names an identifier or a number that the old lines have and the new ones have
-not. Numbers are compared by value: 4096, 4K, 0x1000, 4 * 1024 and 1 << 12 are one. Where a constant
-is given another value, comments at its other uses in the file count too. Whether a comment is wrong
-now a person decides; the merge request names it.
+not. Numbers are compared by value: 4096, 4,096, 4K, 4千, 0x1000, 4 * 1024 and 1 << 12 are one, and
+so are 2 and "double". Where a constant is given another value, comments at its other uses in the
+changed files count too. Whether a comment is wrong now a person decides; the merge request names
+it.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Final, NamedTuple, TypeAlias
@@ -25,18 +27,30 @@ _LONGEST_NUMBER: Final = 40
 """Characters; a longer one in somebody's comment is no size of anything, nor any number of ours."""
 _WORD: Final = re.compile(
     r"""
-    (?<!\w) (?:
+    (?<![\w.]) (?:
       1[uUlL]* \s* << \s* (?P<shift>\d+)
+    | 2 \s? (?: \^ | \*\* ) \s? (?P<power>\d+)
     | (?P<hex>0[xX][0-9a-fA-F]+)
-    | (?P<product>\d+ (?: \s* \* \s* \d+ )+ )
-    | (?P<number>\d+ (?: \.\d+ )?) (?: \s? (?P<unit>[kKmMgG]) i? [bB]? (?!\w) )?
+    | (?P<product>\d+ [uUlL]* (?: \s* [*x×] \s* \d+ [uUlL]* (?![\w.]) )+ )
+    | (?P<number>\d{1,3} (?: [,'] \d{3} )+ (?!\d) | \d+ (?: \.\d+ )? (?: [eE][+-]?\d{1,3} )? )
+      (?: \s? (?P<unit>[kKmMgG]) i? [bB]? (?!\w) | \s? (?P<more>[千万%]) )?
     | (?P<name>[A-Za-z_]\w+)
+    | (?P<said>[两双三四八]) (?= [个级重缓块份次核半] )
     )
     """,
     re.VERBOSE | re.ASCII,
 )
 _DEFINED: Final = re.compile(r"#\s*define\s+(\w+)|(\w+)\s*(?:=(?!=)|\{)", re.ASCII)
 _UNITS: Final = {"": 0, "k": 1, "m": 2, "g": 3}
+_MORE: Final = {"千": 1000, "万": 10000, "%": 0.01}
+_SAID: Final = {
+    **dict.fromkeys(("two", "twice", "double", "两", "双"), 2.0),
+    **dict.fromkeys(("three", "triple", "三"), 3.0),
+    **dict.fromkeys(("four", "四"), 4.0),
+    **dict.fromkeys(("eight", "八"), 8.0),
+    "half": 0.5,
+}
+"""Numbers that comments write as words."""
 _NEAR: Final = 3
 """Lines below a comment that it may speak of."""
 
@@ -51,10 +65,9 @@ _COMMON: Final[frozenset[Key]] = frozenset(
     uint16_t uint32_t uint64_t unsigned void while
     """.split()  # noqa: SIM905
 ) | {0.0, 1.0}
-_ALONE: Final = ("//", "/*", "* ", "*/")
-"""How a line that is all comment begins."""
-
 _LITERAL: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+_BORDER: Final = {False: re.compile(r"//|/\*"), True: re.compile(r"\*/")}
+"""What ends code and what ends a block of comment."""
 
 
 class Stale(NamedTuple):
@@ -65,6 +78,13 @@ class Stale(NamedTuple):
     """In the changed file, counted from 1."""
     names: tuple[str, ...]
     """Names that the comment has and the code next to it no longer has."""
+
+
+class _Split(NamedTuple):
+    """A line, its code and what it says in a comment; '' for what it has not."""
+
+    code: str
+    comment: str
 
 
 def stale_comments(diff: str, texts: Mapping[str, str] | None = None) -> list[Stale]:
@@ -78,58 +98,65 @@ def stale_comments(diff: str, texts: Mapping[str, str] | None = None) -> list[St
         files = patch_set(diff)
     except InputError:  # what a result says is no diff is refused where it is proposed
         return []
+    whole = {
+        file.path: _split(text.split("\n"))
+        for file in files
+        for end, text in (texts or {}).items()
+        if file.path.endswith(end)
+    }
     for file in files:
         found |= dict.fromkeys(_in_file(file))
-        known = {one.line for one in found if one.path == file.path}
-        whole = (text for end, text in (texts or {}).items() if file.path.endswith(end))
-        for one in _at_uses(file, next(whole, "")):
-            if one.line not in known:
-                found[one] = None
+        for path, lines in whole.items():
+            known = {(one.path, one.line) for one in found}
+            new = (one for one in _at_uses(file, path, lines) if (path, one.line) not in known)
+            found |= dict.fromkeys(new)
     return list(found)
 
 
 def _in_file(file: PatchedFile) -> Iterator[Stale]:
-    for lines, start, end in _changes(file):
-        old, new, gone = _taken_away(lines[start:end])
-        said = {_comment(line.value) for line in old}
-        kept = [line for line in new if _comment(line.value) in said - {""}]
-        for line in [*_above(lines, start), *kept]:
-            if names := _named(_comment(line.value), gone):
-                yield Stale(file.path, line.target_line_no or 0, names)
+    for lines, split, start, end in _changes(file):
+        old, new, gone = _taken_away(lines, split, start, end)
+        said = {split[at].comment for at in old} - {""}
+        kept = [at for at in new if split[at].comment in said]
+        for at in [*_above(lines, split, start), *kept]:
+            if names := _named(split[at].comment, gone):
+                yield Stale(file.path, lines[at].target_line_no or 0, names)
 
 
-def _at_uses(file: PatchedFile, text: str) -> Iterator[Stale]:
-    """Comments with the old value of a constant where the file uses it by its name."""
-    lines = text.split("\n")
-    codes = [_code(line) for line in lines]
-    for some, start, end in _changes(file):
-        old, new, gone = _taken_away(some[start:end])
+def _at_uses(file: PatchedFile, path: str, whole: Sequence[_Split]) -> Iterator[Stale]:
+    """Comments with the old value of a constant of `file` where `path` uses it by its name."""
+    for lines, split, start, end in _changes(file):
+        old, new, gone = _taken_away(lines, split, start, end)
         numbers: set[Key] = {key for key in gone if isinstance(key, float)}
-        names = _defined(old) & _defined(new)
-        for number, line in enumerate(lines) if numbers and names else ():
-            words = _named(_comment(line), numbers)
-            if words and names & _keys(codes[number : number + 1 + _NEAR]):
-                yield Stale(file.path, number + 1, words)
+        names = _defined(split[at].code for at in old) & _defined(split[at].code for at in new)
+        for number, line in enumerate(whole) if numbers and names else ():
+            words = _named(line.comment, numbers)
+            below = (one.code for one in whole[number : number + 1 + _NEAR])
+            if words and names & _keys(below):
+                yield Stale(path, number + 1, words)
 
 
-def _changes(file: PatchedFile) -> Iterator[tuple[list[Line], int, int]]:
+def _changes(file: PatchedFile) -> Iterator[tuple[list[Line], list[_Split], int, int]]:
     """The lines of each hunk with the beginning and end of what changed together."""
     for hunk in file:
         lines = list(hunk)
+        split = _split([line.value for line in lines])
         for start, end in _runs(lines):
-            yield lines, start, end
+            yield lines, split, start, end
 
 
-def _taken_away(changed: Sequence[Line]) -> tuple[list[Line], list[Line], set[Key]]:
+def _taken_away(
+    lines: Sequence[Line], split: Sequence[_Split], start: int, end: int
+) -> tuple[list[int], list[int], set[Key]]:
     """Old and new lines, and what the code of the old ones has and that of the new ones lacks."""
-    old = [line for line in changed if line.is_removed]
-    new = [line for line in changed if line.is_added]
-    before, after = ({*_keys(_code(line.value) for line in some)} for some in (old, new))
+    old = [at for at in range(start, end) if lines[at].is_removed]
+    new = [at for at in range(start, end) if lines[at].is_added]
+    before, after = (_keys(split[at].code for at in some) for some in (old, new))
     return old, new, before - after - _COMMON
 
 
-def _defined(lines: Iterable[Line]) -> set[Key]:
-    found = (_DEFINED.finditer(_code(line.value)) for line in lines)
+def _defined(codes: Iterable[str]) -> set[Key]:
+    found = (_DEFINED.finditer(code) for code in codes)
     return {name for some in found for one in some for name in one.groups() if name}
 
 
@@ -147,35 +174,47 @@ def _runs(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
         yield start, len(lines)
 
 
-def _above(lines: Sequence[Line], start: int) -> list[Line]:
-    """The unchanged lines of comment alone that stand right above."""
-    found: list[Line] = []
-    for line in reversed(lines[:start]):
-        if not line.is_context or not line.value.strip().startswith(_ALONE):
-            break
-        found.insert(0, line)
-    return found
+def _above(lines: Sequence[Line], split: Sequence[_Split], start: int) -> list[int]:
+    """The unchanged lines of comment alone right above."""
+    at = start
+    while at and lines[at - 1].is_context and _alone(lines[at - 1].value, split[at - 1]):
+        at -= 1
+    return [*range(at, start)]
+
+
+def _alone(text: str, split: _Split) -> bool:
+    return bool(text.strip()) and not split.code.strip()
 
 
 def _without_literals(text: str) -> str:
-    return _LITERAL.sub('""', text[:_LONGEST_LINE]).strip()
+    """A line with full-width figures as plain ones and texts emptied."""
+    return _LITERAL.sub('""', unicodedata.normalize("NFKC", text[:_LONGEST_LINE])).strip()
 
 
-def _comment(text: str) -> str:
-    """What a line says in a comment, '' when it holds none."""
-    text = _without_literals(text)
-    if text.startswith(("/*", "* ", "*/")):
-        return text.strip("/* ")
-    return text.partition("//")[2].strip()
-
-
-def _code(text: str) -> str:
-    """Return the code of a line, without its comment."""
-    text = _without_literals(text)
-    return "" if text.startswith(_ALONE) else text.partition("//")[0]
+def _split(lines: Iterable[str]) -> list[_Split]:
+    """Code and comment of each line; the first ones may be in a block that began above them."""
+    found = list[_Split]()
+    texts = [_without_literals(line) for line in lines]
+    first = next(filter(None, (re.search(r"/\*|\*/", text) for text in texts)), None)
+    inside = first is not None and first.group() == "*/"
+    for text in texts:
+        code, comment = "", ""
+        if not inside and text.startswith(("* ", "*/")):  # of a block that is not seen whole
+            comment, text = text, ""
+        while text:
+            mark = _BORDER[inside].search(text)
+            words, border, text = text.partition(mark.group()) if mark else (text, "", "")
+            if border == "//":
+                code, comment, text = code + words, comment + text, ""
+            else:
+                code, comment = (code, comment + words) if inside else (code + words, comment)
+                inside = border == "/*" if border else inside
+        found.append(_Split(code, comment.strip("/* ")))
+    return found
 
 
 def _keys(texts: Iterable[str]) -> set[Key]:
+    """The names and values of code."""
     return {key for text in texts for word in _WORD.finditer(text) for key in _key(word)}
 
 
@@ -183,19 +222,26 @@ def _key(word: re.Match[str]) -> set[Key]:
     """Return the values of a word; with a unit there are two, for K is 1000 or 1024."""
     if word["name"]:
         return {word["name"]}
-    if len(word.group()) > _LONGEST_NUMBER:
+    if word["said"] or len(word.group()) > _LONGEST_NUMBER:
         return set()
-    if word["shift"]:
-        return {float(1 << min(int(word["shift"]), 64))}
+    if shift := word["shift"] or word["power"]:
+        return {float(1 << min(int(shift), 64))}
     if word["hex"]:
         return {float(int(word["hex"], 16))}
     if word["product"]:
-        return {float(prod(map(int, word["product"].split("*"))))}
+        return {float(prod(map(int, re.findall(r"\d+", word["product"]))))}
+    value = float(re.sub("[,']", "", word["number"]))
+    if word["more"]:
+        return {value, value * _MORE[word["more"]]}  # 100 % 7 is no share
     power = _UNITS[(word["unit"] or "").lower()]
-    return {float(word["number"]) * base**power for base in (1000, 1024)}
+    return {value * base**power for base in (1000, 1024)}
 
 
 def _named(comment: str, gone: set[Key]) -> tuple[str, ...]:
     """The words of a comment that stand for what is gone, as it writes them."""
-    words = (word.group() for word in _WORD.finditer(comment) if _key(word) & gone)
+    words = (
+        word.group()
+        for word in _WORD.finditer(comment)
+        if (_key(word) | {_SAID.get(word.group().lower(), 0.0)}) & gone
+    )
     return tuple(dict.fromkeys(words))

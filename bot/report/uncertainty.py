@@ -101,9 +101,9 @@ def spread_note(result: Result) -> str:
     if found is None:
         return ""
     return _(
-        "{count} members were timed: the start states of a launch, and each constant of the machine"
-        " model that is assumed or loosely fitted, at both ends of its range. The speedup is at"
-        " least {low}× ({least}) and at most {high}× ({most}).",
+        "{count} conditions were timed: the start states of a launch, and each constant of the"
+        " machine model that is assumed or loosely fitted, at both ends of its range. The speedup"
+        " is at least {low}× ({least}) and at most {high}× ({most}).",
         count=len(found.members),
         low=f"{found.low:.2f}",
         least=_where(result, found.weakest[0]),

@@ -107,7 +107,7 @@ def _compared(found: Verification) -> str:
         "cases": found.cases,
         "seeds": len(found.seeds),
         "elements": f"{found.elements:,}",
-        "reference": local(found.reference),
+        "reference": local("golden function" if found.reference == "golden" else found.reference),
     }
     if found.worst_error == 0:
         return _(

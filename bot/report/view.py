@@ -59,6 +59,11 @@ def _sentence(text: str) -> str:
     return text if not text or text[-1] in ".!?…。！？" else text + translated(".")
 
 
+def _clause(text: str) -> str:
+    """A sentence behind a colon: with a small letter, unless its first word is a name."""
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text
+
+
 def _reason(text: str) -> str:
     """A reason as a sentence in the language of the page; '' where it is in English only."""
     said = local(text)
@@ -110,6 +115,7 @@ def environment(*, html: bool, folder: Path = TEMPLATES) -> Environment:
         "us": _us,
         "named_rules": named_rules,
         "sentence": _sentence,
+        "clause": _clause,
         "reason": _reason,
         "money": money,
         "thousands": lambda value: f"{value:,}",

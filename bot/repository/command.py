@@ -70,28 +70,6 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_][A-Za-z0-
 _COMMIT: Final = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
 _RUN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}\Z")
 
-HELP: Final = """\
-| command | does |
-|---|---|
-| `/optimize` | optimizes every operator that this merge request changes |
-| `/optimize op=NAME` | only the operator of that name or folder |
-| `/optimize stage=tiling\\|kernel\\|both` | only the tiling, only the kernel, or both |
-| `/optimize budget=N` | grants N evaluations, as far as the configuration allows |
-| `/optimize target=SoC` | measures for another chip, such as 910B1 |
-| `/optimize dry-run` | searches and reports, but opens no merge request |
-| `/optimize status` | says what runs and what waits for this merge request |
-| `/optimize cancel` | stops what runs and drops what waits |
-| `/optimize retry` | runs again what failed or was cancelled for this merge request |
-| `/optimize retry RUN` | runs that run again, also one of a push or of another merge request |
-| `/optimize explain RUN` | says why each change of a run was tried, kept or dropped |
-| `/measure [op=NAME]` | times this merge request's own change against its base; searches nothing |
-| `/ignore [operator [NAME]] [until YYYY-MM-DD]` | the bot proposes nothing for that operator |
-| `/ignore idea [MOTIF]` | nor anything with that idea; `/unignore …` takes either back |
-| `/ok-to-optimize COMMIT` | allows that head commit, and no other, of a fork's merge request |
-| `/create [NAME] [target=SoC] [dry-run]` | makes an operator of the function in the Python block \
-of the comment, for the shapes in its YAML block; also in an issue |
-"""
-
 
 class Command(Frozen):
     """One thing that a comment asks for."""

@@ -110,7 +110,7 @@ def read_found(job: Job, file: Path, kind: type[Found]) -> Found:
     try:
         found = kind.model_validate_json(file_bytes(file))
     except ValidationError as problem:
-        raise InputError(f"{file} is nothing that such a run leaves: {worded(problem)}.") from None
+        raise InputError(f"{file} is no result of such a run: {worded(problem)}.") from None
     facts = (
         ("run", found.run, job.run),
         ("operator", found.operator, job.operator),
@@ -123,6 +123,6 @@ def read_found(job: Job, file: Path, kind: type[Found]) -> Found:
         if claimed != own:
             words = visible(str(claimed), 80)
             raise InputError(
-                f"What the run left is not of this job: {name} is '{words}', not '{own}'."
+                f"The result is not of this job: its {name} is '{words}', not '{own}'."
             )
     return found

@@ -312,11 +312,11 @@ def _fit(connection: Connection, queue: Queue, record: Record, now: float) -> bo
             folder, _, name = job.operator.rpartition("/")
             wanted = config.triggers.create and folder == folder_for(mirror.commit(tip), config)
             if not (judged and wanted and name.isidentifier()):
-                raise InputError("The configuration no longer lets operators be made there.")
+                raise InputError("The configuration no longer allows new operators there.")
             return True
         judge = mirror.commit(job.judge_commit)
         if not judged or job.workload != judged_by(judge, job.operator, config):
-            raise InputError("What judges it is no longer that of the default branch.")
+            raise InputError("Its workload is no longer that of the default branch.")
         most = max(config.max_budget, config.granted(job.operator, None))
         if job.kind == "optimize" and job.budget > most:
             raise InputError(f"It asks for {job.budget} evaluations; {most} are allowed.")

@@ -61,7 +61,7 @@ def read_made(folder: Path) -> Made:
     try:
         return Made.model_validate_json(file_bytes(file))
     except ValidationError as problem:
-        raise InputError(f"{file} is nothing made: {worded(problem)}.") from None
+        raise InputError(f"{file} is no created operator: {worded(problem)}.") from None
 
 
 def check_made(job: Job, made: Made) -> None:
@@ -81,21 +81,23 @@ def check_made(job: Job, made: Made) -> None:
     for what, claimed, own in facts:
         if claimed != own:
             told = visible(str(claimed), 80)
-            raise InputError(f"What was made is not of this job: its {what} is '{told}'.")
+            raise InputError(f"The new operator is of another job: its {what} is '{told}'.")
     name = job.operator.rpartition("/")[2]
     wanted = {
         *("CMakeLists.txt", "README.md", "golden.py", "workload.yaml"),
         *(f"op_host/{name}.cpp", f"op_host/{name}_tiling.h", f"op_kernel/{name}.cpp"),
     }
     if not _NAME.match(name) or not _NAME.match(made.created.operator):
-        raise InputError("What was made has a name that no operator can have.")
+        raise InputError("The new operator has a name that no operator can have.")
     if other := wanted ^ set(made.files):
         one = visible(min(other), 80)
-        raise InputError(f"What was made has not the files of an operator: {one}.")
+        raise InputError(f"The new operator lacks a file or has one too many: {one}.")
     if sum(map(len, made.files.values())) > _LARGEST:
-        raise InputError("What was made is larger than an operator's sources are.")
+        raise InputError(f"The new operator is larger than {_LARGEST} characters.")
     if not made.files["golden.py"].startswith(job.golden.rstrip()):
-        raise InputError("The golden function of what was made is not the one that was given.")
+        raise InputError(
+            "The new operator has another golden function than the one that was given."
+        )
 
 
 def branch_of(operator: str) -> str:
@@ -118,7 +120,7 @@ def submit_made(
     heads = [f"refs/heads/{name}" for name in (target, branch) if name in branches]
     git.run("fetch", "--quiet", "--no-tags", "--", home.push_url, *heads, env=login)
     if git.run("ls-tree", tip, "--", job.operator).strip():
-        raise InputError(f"There is something at {job.operator} by now.")
+        raise InputError(f"{job.operator} exists by now.")
     style = config.merge_requests
     listed = [m for m in forge.merge_requests("open", branch) if m.source_branch == branch]
     ours = [m for m in listed if is_bots(m, forge)]

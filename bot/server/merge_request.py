@@ -430,7 +430,7 @@ def proposed_workload(git: Git, result: Result, parent: str) -> str:
         return ""
     data = YamlFile(result.derived_workload, "the derived workload").data
     if not isinstance(data, dict) or not {"operator", "cases"} <= {*data} or "golden" in data:
-        raise InputError("What the result calls its derived workload is none.")
+        raise InputError("The result's derived workload is not valid.")
     return place
 
 

@@ -18,7 +18,7 @@ from bot.events.model import Event
 from bot.forge.model import LEVELS, Comment, MergeRequest
 from bot.report.facts import steps
 from bot.report.sentences import local
-from bot.repository.command import HELP, Command, Mistake, parse
+from bot.repository.command import Command, Mistake, parse
 from bot.repository.config import FILE
 from bot.repository.connection import Connection
 from bot.repository.job import Job, Record
@@ -204,7 +204,7 @@ def _in_issue(work: Work, comment: Comment, command: Command | Mistake, may_ask:
     if isinstance(command, Mistake):
         return answer(said("not_understood", command.message), "a mistake in a command")
     if command.action == "help":
-        return answer(HELP, "help")
+        return answer(said("help"), "help")
     if not may_ask:
         return answer(said("no_permission", work.config.permission), "no permission")
     if command.action in ("ignore", "unignore"):
@@ -255,7 +255,7 @@ def _command(work: Work, asked: _Asked, command: Command | Mistake) -> Plan:
     if isinstance(command, Mistake):
         return answer(said("not_understood", command.message), "a mistake in a command")
     if command.action == "help":
-        return answer(HELP, "help")
+        return answer(said("help"), "help")
     if not asked.may_ask and not (
         command.action in ("status", "explain") and asked.comment.author == request.author
     ):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from abc import abstractmethod
 from collections import deque
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Final, Self
 
-from rich.console import Console, Group
+from rich.console import Console, ConsoleOptions, Group
 from rich.live import Live
+from rich.measure import Measurement
 from rich.panel import Panel
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -60,8 +63,23 @@ def describe(trial: Trial) -> str:
 
 
 def _short(text: str, most: int) -> str:
-    """The words of `text` that fit into `most` characters."""
-    return textwrap.shorten(visible(text, 1000), most, placeholder=" …")
+    """The words of `text` that fit into `most` characters, with one ellipsis for the others."""
+    words = textwrap.shorten(visible(text, 1000), most, placeholder=" …")
+    return re.sub(r"…\W+…$", "…", words)
+
+
+class _Line:
+    """A line of a table that is shortened at a word, for 1… is no number."""
+
+    def __init__(self, words: str, style: str) -> None:
+        self._words = words
+        self._style = style
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        yield Text(_short(self._words, options.max_width), style=self._style)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(1, max(1, len(self._words)))
 
 
 def print_line(console: Console, words: str) -> None:
@@ -158,8 +176,8 @@ class LiveView(Progress):
                 shown.stage,
                 Text(trial.outcome.value, style=style),
                 Text(microseconds(score) if score is not None else "", style=style),
-                Text(describe(trial), style="" if good else "dim"),
+                _Line(describe(trial), "" if good else "dim"),
             )
-        body = Group(head, Text(), table, Text(), Text(self._doing, style="dim", no_wrap=True))
+        body = Group(head, Text(), table, Text(), Text(self._doing, style="dim"))
         name = Text(f"ascendopt · {visible(self._name, LONGEST)}")
         return Panel(body, title=name, border_style="cyan")

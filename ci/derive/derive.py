@@ -138,9 +138,8 @@ class _Derivation:
             self.notes.append(NOBODYS.format(first.source))
         runs = [ran]
         kept = [first] if first.size >= TINY else []
-        options = self._options(asker, first, taken)
-        try:
-            self._more(runner, runs, kept, options)
+        try:  # to ask the host side for more takes seconds, too
+            self._more(runner, runs, kept, self._options(asker, first, taken))
         except KeyboardInterrupt:
             self.interrupted = True
             self.notes.append("Interrupted before all cases were tried.")

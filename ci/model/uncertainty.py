@@ -14,7 +14,7 @@ from ci.model.frozen import Frozen
 from ci.model.trial import CaseMeasurement, Measurement, weighted_mean
 
 KEPT = 0.5
-"""A gain hangs on a constant when moving that one takes away more than this share of it."""
+"""A gain depends on a constant that, moved alone, takes away more than this share of it."""
 
 
 TOGETHER: Final = "several constants moved at once"
@@ -76,13 +76,6 @@ class Uncertainty(Frozen):
         """'1.31 to 1.62 over the machine's uncertainty'."""
         return f"{self.low:.2f} to {self.high:.2f} over the machine's uncertainty"
 
-    def hanging(self) -> str:
-        """One sentence for what the gain hangs on; '' when no member halves it."""
-        if not self.hangs_on:
-            return ""
-        names = ", ".join(self.hangs_on)
-        return f"It hangs on {names}: {self.at_least()}."
-
     @property
     def weakest(self) -> tuple[str, float]:
         """Where the gain is least, and that gain: a member, or several constants off at once."""
@@ -94,10 +87,6 @@ class Uncertainty(Frozen):
         """The same where the gain is most."""
         alone = self.members[self.highest]
         return (self.highest, alone) if alone >= self.high else (TOGETHER, self.high)
-
-    def at_least(self) -> str:
-        """'with mte2.latency = 240 it is 1.25×': the single member that takes most away."""
-        return f"with {self.lowest} it is {self.members[self.lowest]:.2f}×"
 
 
 def uncertainty(baseline: Measurement, candidate: Measurement) -> Uncertainty | None:

@@ -25,6 +25,7 @@ from ci.search.run import ENSEMBLE, Run, measured
 from ci.search.tidy import tidied
 from ci.source.discovery import other_chips
 from ci.source.source_diff import git_diff
+from rules.constants import where
 
 _GIT_SECONDS = 20.0
 
@@ -233,9 +234,11 @@ def _judged(spread: Uncertainty) -> tuple[Verdict, str]:
     held = least if spread.held < spread.speedup else ""
     said = f"Faster by a factor of {held}{spread.speedup:.3f} ({spread.interval})."
     if spread.low > 1 + MINIMUM_EFFECT:
-        return "improved", f"{said} {spread.hanging()}".strip()
+        least = f"{where(spread.lowest)}: {spread.members[spread.lowest]:.2f}×."
+        lost = f" Less than half of the gain remains {least}" if spread.hangs_on else ""
+        return "improved", said + lost
     member, gain = spread.weakest
-    return "unknown", f"{said} That may be no gain: with {member} it is {gain:.2f}×."
+    return "unknown", f"{said} That may be no gain {where(member)}: {gain:.2f}×."
 
 
 def _sentence(words: str) -> str:

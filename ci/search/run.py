@@ -17,7 +17,6 @@ from ci.judge.gates import admission
 from ci.judge.gates.room import RoomGate
 from ci.model.budget import Budget
 from ci.model.comparison import MINIMUM_EFFECT, STEP_EFFECT, compare
-from ci.model.ensemble import CONDITIONS, is_joint
 from ci.model.errors import InputError, TrialFailure
 from ci.model.notice import Notice, NoticeKind
 from ci.model.objective import gains, least_gain, score_us
@@ -27,7 +26,7 @@ from ci.model.uncertainty import uncertainty
 from ci.search.ending import BudgetSpent
 from ci.system.trial_store import TrialStore
 from ci.tiling.template import Cut
-from rules.constants import in_words
+from rules.constants import where
 
 SIMULATED_STEP = 0.001
 """Gain of 0.1 % that is built on in simulated time, which repeats to the cycle."""
@@ -450,14 +449,9 @@ def measured(trial: Trial) -> Measurement:
 
 def _loses(member: str, gain: float) -> str:
     """Why a gain as measured is none."""
-    where = f"if {in_words(member)}"
-    if member in CONDITIONS:
-        where = f"in the start state '{member}'"
-    elif is_joint(member):
-        where = "with all constants moved at once"
     return (
-        f"It takes {1 / gain:.3f} times as long as the original operator {where}. A gain must hold"
-        " in every start state and for all values of the uncertain constants."
+        f"It takes {1 / gain:.3f} times as long as the original operator {where(member)}."
+        " A gain must hold in every start state and for all values of the uncertain constants."
     )
 
 

@@ -162,7 +162,7 @@ def _constant_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Kn
                 values=values,
                 written=value,
                 decides=decides,
-                why=f"{name} decides how the work is cut.",
+                why="",  # nothing but its name says what a constant is for
             )
         )
     return knobs

@@ -128,7 +128,7 @@ def knob_moves(
     for knob, value, move in moves:
         gone = _replaced(template, knob, value)
         was = "".join(f" Before: {limit(k.kind, now[k.name])}." for k in gone)
-        why = f"{set_to(knob, now[knob.name], value)}.{was} {knob.why}"
+        why = f"{set_to(knob, now[knob.name], value)}.{was} {knob.why}".rstrip()
         yield now | {k.name: NO_CAP for k in gone} | {knob.name: value}, why, move
 
 

@@ -195,8 +195,8 @@ def told(
     if found.evidence.failure:
         reasons.append(f"ended in {found.evidence.failure} on {found.operator}")
     else:
-        verb = "cost" if found.direction == "negative" else "measured"
-        reasons.append(f"{verb} {found.evidence.speedup:.2f}x on {found.operator}")
+        factor = f"{found.evidence.speedup:.2f}x on {found.operator}"
+        reasons.append(f"cost {factor}" if found.direction == "negative" else f"measured {factor}")
     return Retrieved(
         tuple=found,
         similarity=similarity,

@@ -26,7 +26,8 @@ class _Findings(Frozen):
 
 
 @cache
-def _rules() -> dict[str, FindingRule]:
+def load_findings() -> dict[str, FindingRule]:
+    """Every kind of finding by its id."""
     return {rule.id: rule for rule in read_file(_Findings, FOLDER / "findings.yml").findings}
 
 
@@ -35,4 +36,4 @@ def finding_rule(kind: str) -> FindingRule:
     unknown = FindingRule(
         id=kind, severity=Severity.WARNING, title=kind.replace("_", " "), advice=""
     )
-    return _rules().get(kind, unknown)
+    return load_findings().get(kind, unknown)

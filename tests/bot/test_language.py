@@ -19,14 +19,20 @@ from bot.repository.job import State
 from bot.repository.language import checkout_language, readme_language
 from bot.server.merge_request import body
 from bot.server.refused import Kind
+from ci.model.finding import Severity
 from ci.model.trial import Candidate, Outcome
 from ci.tiling.knob_words import NEUTRAL, WORDS
 from rules.constants import constant_words
+from rules.findings import load_findings
 from rules.guards import source_rules
 from rules.load import load_motifs, load_taxonomy
 from tests.bot.make import result
 from tests.places import TOP
 
+CHINESE = re.compile("[\u4e00-\u9fff]")
+SENTENCE = re.compile(r"(?<=\.) ")
+ENDS_ONLY = re.compile(r"x\d (?:be |The event|Give )|`x\d|x\d is not known\.x")
+"""A sentence whose beginning is a value."""
 VALUE = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
 TEMPLATES = [("**/templates/**.j2", "jinja2.ext:babel_extract")]
 
@@ -49,8 +55,9 @@ def messages() -> set[str]:
         literal |= set(literal_messages(ast.parse(file.read_text())))
     stages = get_args(Candidate.model_fields["stage"].annotation)
     outcomes = {word for one in Outcome for word in (one.value, one.value.replace("_", " "))}
+    grave = {one.value for one in Severity}
     states = {*get_args(State), *get_args(Kind), "open", "closed", "merged"}
-    return literal | {*stages, *VERDICT_WORDS.values()} | outcomes | states
+    return literal | {*stages, *VERDICT_WORDS.values()} | outcomes | states | grave
 
 
 def reasons(folder: Path) -> Iterator[str]:
@@ -106,7 +113,7 @@ def test_a_refusal_has_a_translation() -> None:
     found = [one for one in refusals() if one.count(" ") > 2]
     assert len(found) > 50
     with language("zh"):
-        assert not [one for one in found if not re.search("[\u4e00-\u9fff]", local(one))]
+        assert not [one for one in found if not CHINESE.search(local(one))]
 
 
 def without(found: Iterable[str], known: Collection[str]) -> list[str]:
@@ -130,11 +137,57 @@ def test_motifs_bottlenecks_and_constants_have_a_translation() -> None:
     assert without([w.replace("{}", "{value}") for w in constant_words().values()], known) == []
 
 
+def test_what_a_check_finds_has_a_translation() -> None:
+    rules = load_findings().values()
+    texts = {text for rule in rules for text in (rule.title, *SENTENCE.split(rule.advice)) if text}
+    assert len(texts) > 90
+    assert without(texts, sentence_catalogue("zh").keys()) == []
+    told = [
+        re.sub(r"\.x\d$", ".", one) for one in found_in(TOP / "ci/judge/check", "told", "together")
+    ]
+    with language("zh"):
+        assert not [one for one in told if not CHINESE.search(local(one))]
+
+
+def found_in(place: Path, *calls: str) -> Iterator[str]:
+    """Every sentence of several words that a call of one of the names is given."""
+    for file in place.glob("*.py") if place.is_dir() else (place,):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Call) and called(node) in calls:
+                yield from (text for arg in node.args if (text := sample(arg)).count(" ") > 2)
+
+
+def called(node: ast.Call) -> str:
+    """The last part of what a call calls."""
+    match node.func:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+    return ""
+
+
+def test_why_a_tuple_was_retrieved_has_a_translation() -> None:
+    found = [*found_in(TOP / "experience" / "bank" / "retrieve.py", "append")]
+    assert len(found) > 3
+    with language("zh"):
+        assert not [one for one in found if not CHINESE.search(local(one))]
+
+
+def test_an_error_of_the_bot_has_a_translation() -> None:
+    """The bot answers with them: what a command, a result or a patch lacks."""
+    found = []
+    for folder in ("repository", "server"):
+        found += found_in(TOP / "bot" / folder, "InputError", "_mistake", "Mistake")
+    known = [one for one in found if not ENDS_ONLY.match(one)]
+    assert len(known) > 60
+    with language("zh"):
+        assert not [one for one in known if not CHINESE.search(local(one))]
+
+
 def test_what_a_tiling_step_does_and_why_has_a_translation() -> None:
     known = sentence_catalogue("zh").keys()
     steps = (*WORDS.values(), *NEUTRAL.values())
     assert without([f"{words} ({{place}})." for words in steps], known) == []
-    assert without(reasons(TOP / "ci" / "tiling"), known) == []
+    assert without(filter(None, reasons(TOP / "ci" / "tiling")), known) == []
 
 
 @pytest.mark.parametrize("texts", [catalogue, sentence_catalogue])
@@ -151,8 +204,8 @@ def test_a_rationale_is_translated_by_its_pattern_and_keeps_its_values() -> None
         assert (
             local(text) == "在试验 5 的基础上：最后一次使用后立即释放缓冲区（第 57 行：xLocal）。"
         )
-        both = local("TILE is 8 instead of 4. TILE decides how the work is cut.")
-        assert both == "TILE 由 4 改为 8。TILE 决定任务如何切分。"
+        both = local("TILE is 8 instead of 4. The number of cores that share the work.")
+        assert both == "TILE 由 4 改为 8。分担任务的核数。"
         assert local("TILE is 8 instead of 4") == "TILE 由 4 改为 8"
         assert local("More buffers in a queue: BUFFER_NUM 2 → 3") == (
             "为队列增加缓冲区：BUFFER_NUM 2 → 3"

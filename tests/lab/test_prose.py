@@ -43,4 +43,13 @@ def test_docs_templates_and_rules_are_checked() -> None:
     names = set(checked_files())
     assert {"README.md", "docs/bot.md", "rules/constants.toml"} <= names
     assert "bot/report/templates/merge_request.md.j2" in names
-    assert not any(name.startswith("tests/") for name in names)
+    assert {"bot/setup/templates/github.yml", ".github/ISSUE_TEMPLATE/bug.yml"} <= names
+    assert {"examples/README.md", "tests/README.md", "ci/simulator/machine/copy.cpp"} <= names
+    assert not any(name.startswith("tests/") and name.endswith(".py") for name in names)
+
+
+def test_texts_of_the_machine_are_read_and_its_comments_are_not() -> None:
+    source = (
+        '#include "told a"\n// told\nf("It is "  // as told\n  "told.");\nf("It is "\n  "told.");\n'
+    )
+    assert [(one.rule, one.line) for one in findings("a.cpp", source, RULES)] == [("Banned", 5)]

@@ -50,6 +50,26 @@ def test_a_motif_is_read_as_it_stands(tmp_path: Path) -> None:
         ),
         ("transform", "each: {OP: [[A, B]]}\n    transform", "one for each name"),
         ("title: Good", "title: [", "this is not YAML"),
+        (
+            "transform: queue_depth",
+            "sequence: ['Adsd($D, $A, $S, $N)']\n    replace: [null]",
+            "forward: api.yml has no call Adsd: did you mean Adds?",
+        ),
+        (
+            "transform: queue_depth",
+            "sequence: ['Adds($D, $A)']\n    replace: [null]",
+            "Adds has fewer arguments in",
+        ),
+        (
+            "transform: queue_depth",
+            "each: {OP: [Mul, Addd]}\n    pattern: '{OP}($D, $N)'\n    fix: '@{OP}($D, $N)'",
+            "no call Addd: did you mean Add?",
+        ),
+        (
+            "transform: queue_depth",
+            "sequence: ['Add($D, $A, $B, $N)']\n    replace: ['Quux($D)']",
+            "no call Quux: declare it first",
+        ),
     ],
 )
 def test_a_fault_is_named_with_its_file(tmp_path: Path, old: str, new: str, said: str) -> None:

@@ -55,6 +55,10 @@ def check(ctx: click.Context, /, paths: tuple[Path, ...], as_json: bool, **given
     own, setup = build(CheckOptions, given), build(EvaluationSetup, given)
     settings = build(CheckSettings, given)
     changed = [*_changed_since(own.changed_since)] if own.changed_since else []
+    if not paths and not own.changed_since:
+        raise InputError(
+            "Name an operator, as in `ascendopt check OPERATOR`, or give --changed-since REVISION."
+        )
     folders = operators_of(paths, changed)
     reports = []
     for number, folder in enumerate(folders, 1):
@@ -66,7 +70,7 @@ def check(ctx: click.Context, /, paths: tuple[Path, ...], as_json: bool, **given
     if as_json:
         say("[" + ",".join(report.model_dump_json() for report in reports) + "]")
     elif not reports:
-        say("No operator to check." if paths or own.changed_since else "Name an operator.")
+        say("No operator to check.")
     if (file := build(SarifOptions, given).sarif) is not None:
         write_check_sarif(reports, Git(Path.cwd()).top() or Path.cwd(), file)
     refused = any(report.refused for report in reports)

@@ -19,6 +19,7 @@ from ci.model.settings import EvaluationSetup, UncertaintyOptions
 from ci.model.trial import Candidate, Outcome, Trial
 from ci.model.uncertainty import Uncertainty, uncertainty
 from ci.session.session import open_session
+from rules.constants import where
 
 
 class PatchOptions(Frozen):
@@ -65,7 +66,7 @@ class Compared(Frozen):
         return (
             f"before: {microseconds(before.score_us)}, after: {microseconds(after.score_us)},"
             f" ratio: {found.speedup:.3f} ({found.interval}; {found.condition})\n"
-            f"least of a single member: {found.at_least()}"
+            f"least: {found.members[found.lowest]:.2f}× {where(found.lowest)}"
         )
 
 

@@ -1,7 +1,7 @@
 """The bot's comments under a merge request: the macros of `comments.md.j2`, posted elsewhere.
 
-The merge request's own text is another template; the help and what is wrong with a command stand
-next to the grammar (bot/repository/command.py). A run has one status comment, which is edited in
+The merge request's own text is another template; sentences on a wrong command are next to the
+grammar (bot/repository/command.py). A run has one status comment, which is edited in
 place. Its first line holds a marker by which it is found again after a crash between posting and
 remembering.
 """

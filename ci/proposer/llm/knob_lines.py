@@ -18,7 +18,7 @@ def knob_lines(now: TilingTemplate) -> list[str]:
     """Each knob with its value, what it may be, and what it decides."""
     return [
         f"{k.name} = {now.values[k.name]}; "
-        f"{', '.join(str(v) for v in now.choices(k))}; {k.decides}: {k.why}"
+        f"{', '.join(str(v) for v in now.choices(k))}; {k.decides}{k.why and f': {k.why}'}"
         for k in now.knobs[:MOST]
     ]
 

@@ -197,6 +197,8 @@ MALFORMED: dict[str, tuple[Prepare, str]] = {
     "unknown command": (lambda f: ["optimise"], "optimise"),
     "unknown option": (with_options("evaluate", "--fast"), "--fast"),
     "no operator given": (lambda f: ["evaluate"], "OPERATOR"),
+    "no operator to check": (lambda f: ["check"], "ascendopt check OPERATOR"),
+    "no folder to create in": (lambda f: ["create", "golden.py:f"], "Missing option '--out'"),
 }
 
 

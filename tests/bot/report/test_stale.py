@@ -56,12 +56,65 @@ def test_words_of_the_language_and_of_texts_are_no_names() -> None:
         "4 * 1024 bytes",
         "1 << 12 of them",
         "4096个元素",
+        "４０９６ 个",
+        "4,096 bytes",
+        "2^12 bytes",
+        "4×1024",
+        "1024u * 4",
     ],
 )
 def test_a_number_is_the_same_however_it_is_written(comment: str) -> None:
     assert found(f" // {comment}", "-int size = 4096;", "+int size = 16384;")
     assert found(f" // {comment}", "-int size = 4 * 1024;", "+int size = 16384;")
     assert not found(f" // {comment}", "-int size = 2048;", "+int size = 16384;")
+
+
+@pytest.mark.parametrize(
+    ("comment", "old", "new"),
+    [
+        ("double buffer", "2", "3"),
+        ("双缓冲", "2", "3"),
+        ("half of UB", "0.5f", "0.75f"),
+        ("50% of UB", "0.5", "0.75"),
+        ("at most 0.00001", "1e-5", "1e-6"),
+        ("每次4万个", "40000", "80000"),
+    ],
+)
+def test_a_number_may_be_a_word_or_a_share(comment: str, old: str, new: str) -> None:
+    assert found(f" // {comment}", f"-auto a = {old};", f"+auto a = {new};")
+    assert not found(f" // {comment}", f"-auto a = 7;{new}", f"+auto a = 9;{new}")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (" int b;  /* 4K */", "-int a = 4096;", "+int a = 8192;"),
+        (" 4K */", " int b;", "-int a = 4096;", "+int a = 8192;"),
+        (" * 4096;", " int b = 4096;", "-int a = 4096;", "+int a = 8192;"),
+    ],
+)
+def test_a_block_that_is_not_right_above_is_none(lines: tuple[str, ...]) -> None:
+    assert not found(*lines)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("-int a = 4096;  /* 4K */", "+int a = 8192;  /* 4K */"),
+        (" /*", " 每个核至少处理4K数据", " */", "-int a = 4096;", "+int a = 8192;"),
+        (" 每个核至少处理4K数据", " */", "-int a = 4096;", "+int a = 8192;"),
+        (" /* 4K */", "-int a = 4096;", "+int a = 8192;"),
+    ],
+)
+def test_a_block_is_a_comment_wherever_it_begins(lines: tuple[str, ...]) -> None:
+    assert [names for _, names in found(*lines)] == [("4K",)]
+
+
+def test_a_comment_at_a_use_in_another_changed_file_is_found() -> None:
+    diff = f"{HEAD}@@ -1,1 +1,1 @@\n-constexpr int LEAST = 4096;\n+constexpr int LEAST = 16384;\n"
+    diff += "--- a/op_kernel/x.h\n+++ b/op_kernel/x.h\n@@ -1,1 +1,1 @@\n-int c;\n+int d;\n"
+    texts = {"op_kernel/x.h": "int d;\n// 4K rows\nint rows = LEAST;\n"}
+    assert stale_comments(diff, texts) == [Stale("op_kernel/x.h", 2, ("4K",))]
 
 
 def test_a_comment_at_another_use_of_the_constant_is_found() -> None:

@@ -89,7 +89,7 @@ def test_only_the_strongest_constants_are_named_and_idle_ones_are_not() -> None:
 
 def test_the_note_names_the_ends_of_the_range() -> None:
     note = spread_note(MADE)
-    assert "4 members" in note
+    assert "4 conditions" in note
     arrives = "if MTE2 latency is 240 cycles (default 200)"
     assert f"at least 1.25× ({arrives}) and at most 2.22× (if HBM reaches" in note
 

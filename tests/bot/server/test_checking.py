@@ -20,6 +20,7 @@ from ci.model.checked_change import CheckedChange
 from ci.model.errors import InputError
 from ci.model.finding import Finding, Severity
 from ci.model.trial import Place
+from rules.findings import finding_rule
 from tests.bot.make import SIMULATED, git, job, repository
 from tests.bot.operator_repository import KERNEL, operator_repository
 from tests.bot.server.ci_runs import Ci
@@ -102,7 +103,7 @@ def test_findings_of_another_commit_are_not_taken(tmp_path: Path) -> None:
     other = found(made, new=(finding(7),)).model_copy(update={"head_commit": "1" * 40})
     (folder / made.key / CHECKED).write_text(other.model_dump_json())
     (said,) = report(ci.connection(), [made], folder)
-    assert "not of this job: commit" in said and "scale.cpp:7" not in ci.answers(number)
+    assert "not of this job: its commit" in said and "scale.cpp:7" not in ci.answers(number)
 
 
 @pytest.fixture(params=["local", *FORGES])
@@ -148,10 +149,15 @@ def test_words_of_a_run_are_no_markup(forge: Forge) -> None:
     assert "<img" not in comment.body and " @alice" not in comment.body
 
 
-def test_the_summary_is_in_the_repositorys_language() -> None:
-    made = found(job(), new=(finding(7),), old=(finding(8), finding(9)))
+def test_the_comment_is_in_the_repositorys_language() -> None:
+    asked = job(kind="check", operator=SCALE)
+    seen = {"varied": "length", "more": 2, "advice": finding_rule("overrun").advice}
+    made = found(asked, new=(finding(7).model_copy(update=seen),), old=(finding(8), finding(9)))
     with language("zh"):
         assert summary(made) == "检查结果：新引入 1 项, 与之前相同 2 项"
+        (line, _, _) = [one for one in section(asked, made).splitlines() if one.startswith("- ")]
+    assert "**错误：缓冲区越界**：" in line and "请增大缓冲区" in line
+    assert line.endswith("(用例 own（与工作负载的长度不同），以及另外 2 个)")
 
 
 def test_a_pipe_in_place_of_what_a_run_leaves_is_not_waited_for(tmp_path: Path) -> None:

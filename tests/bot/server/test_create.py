@@ -229,7 +229,7 @@ def test_limits_and_dry_runs_hold_as_for_any_merge_request(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"files": {"../../.github/workflows/x.yml": "on: push"}}, "has not the files"),
+        ({"files": {"../../.github/workflows/x.yml": "on: push"}}, "lacks a file or has one"),
         ({"operator": "src/math/scale"}, "its operator's folder"),
         ({"run": "another"}, "its run is"),
         ({"commit": "f" * 40}, "its commit is"),
@@ -247,7 +247,7 @@ def test_a_golden_that_is_not_the_given_one_is_refused(ops: Repository) -> None:
     job = asked(ops)
     whole = made(job)
     other = whole.model_copy(update={"files": {**whole.files, "golden.py": "import os\n"}})
-    with pytest.raises(InputError, match="golden function of what was made"):
+    with pytest.raises(InputError, match="another golden function"):
         check_made(job, other)
 
 
@@ -255,7 +255,7 @@ def test_a_folder_that_appeared_meanwhile_is_not_touched(ops: Repository) -> Non
     job = asked(ops)
     git(ops.checkout, "checkout", "-q", "main")
     ops.commit("main", {"src/math/halved/README.md": "mine\n"})
-    assert "something at src/math/halved" in deliver_made(job, made(job), ops.connection(), 0).note
+    assert "src/math/halved exists by now" in deliver_made(job, made(job), ops.connection(), 0).note
 
 
 def test_what_was_made_is_read_back_or_said_to_be_none(ops: Repository, tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_a_run_that_fails_says_why_in_the_same_comment(ci: Ci) -> None:
 def test_figures_of_another_commit_are_not_taken(ci: Ci) -> None:
     number, (job,) = opened(ci, {KERNEL: "int kernel = 7;\n"})
     (said,) = told(ci, job, FASTER, head_commit="1" * 40)
-    assert "not of this job: commit" in said and "| `a` |" not in ci.answers(number)
+    assert "not of this job: its commit" in said and "| `a` |" not in ci.answers(number)
 
 
 def test_measure_on_demand_and_not_twice_for_one_commit(ci: Ci) -> None:

@@ -90,7 +90,7 @@ def test_what_is_no_derived_workload_is_not_handed_in(
     made: Result, checkout: Path, text: str
 ) -> None:
     derived = made.model_copy(update={"derived_workload": text})
-    with pytest.raises(InputError, match="derived workload is none"):
+    with pytest.raises(InputError, match="derived workload is not valid"):
         hand_in(derived, checkout, propose_workload=True)
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 from rich.console import Console
 
@@ -74,6 +75,20 @@ def test_a_terminal_sees_trials_stage_outcome_and_best() -> None:
         "simulated time",
     ):
         assert words in text
+
+
+def test_80_columns_cut_between_words() -> None:
+    told = Console(file=io.StringIO(), width=80, force_terminal=True, color_system=None)
+    words = "TILE_BYTES is 32768 instead of 16384"
+    failed = trial(
+        1, WIDE_TILE, None, outcome=Outcome.MEMORY_ERROR, rationale=words, message="full"
+    )
+    with LiveView(told, "x", "time") as view:
+        view(Notice(kind="started", stage="tiling", trial=failed))
+    assert isinstance(told.file, io.StringIO)
+    assert "builds the simulator too" in re.sub(r"[\s│]+", " ", told.file.getvalue())
+    (line, *_) = [row for row in told.file.getvalue().splitlines() if "TILE_BYTES" in row]
+    assert re.search(r"TILE_BYTES is 32768 instead of …\s+│$", line)
 
 
 def test_the_view_fits_the_console() -> None:

@@ -248,8 +248,8 @@ def test_after_a_rename_the_same_work_is_not_done_again(
     ("changed", "reason"),
     [
         ({"budget": 900}, "asks for 900 evaluations; 80 are allowed"),
-        ({"judge_ref": "refs/heads/feature"}, "What judges it is no longer"),
-        ({"workload": "src/math/scale/workload.yaml"}, "What judges it is no longer"),
+        ({"judge_ref": "refs/heads/feature"}, "Its workload is no longer"),
+        ({"workload": "src/math/scale/workload.yaml"}, "Its workload is no longer"),
     ],
 )
 def test_a_stored_job_that_says_more_than_the_default_branch_allows_is_not_run(

@@ -106,6 +106,21 @@ def test_the_golden_function_of_a_shipped_workload_judges_the_derived_cases(tmp_
 
 
 @pytest.mark.long
+def test_a_stop_between_the_first_case_and_the_others_keeps_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ci.derive.derive._Derivation._options", stopped)
+    place, rows = copied(BIAS_ADD, tmp_path), list[DerivedRow]()
+    with pytest.raises(KeyboardInterrupt):
+        derive_workloads([place], DeriveSettings(), lambda row, done, total: rows.append(row))
+    assert [row.interrupted for row in rows] == [True]
+    assert len(load_workload(load_operator(place)).cases) == 1
+
+
+@pytest.mark.long
 def test_every_launch_is_told_and_an_interrupted_operator_keeps_what_passed(
     tmp_path: Path,
 ) -> None:
