@@ -197,6 +197,7 @@ def test_git_gets_the_token_for_the_server_of_the_settings_alone(
         connected.credentials()
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("status", [200, 302, 400, 401, 403, 404, 422, 500])
 def test_a_server_that_repeats_what_it_was_sent_makes_no_message_hold_the_token(
     module: ModuleType, served: ForgeServer, monkeypatch: pytest.MonkeyPatch, status: int
