@@ -9,7 +9,7 @@ import re
 import sys
 
 KNOWN = [r"-x", r"asc", r"--npu-arch=dav-\d{4}", r"-std=c\+\+17", r"-O[0-3]",
-         r"--cce-auto-sync=(on|off)", r"-I\S+", r"-idirafter\S+", r"-L\S+", r"-l\w+",
+         r"--cce-auto-sync=(on|off)", r"-I.+", r"-idirafter.+", r"-L.+", r"-l\w+",
          r"-o", r"launcher", r"[\w./]+\.cpp"]  # fmt: skip
 for word in sys.argv[1:]:
     if not any(re.fullmatch(one, word) for one in KNOWN):
