@@ -18,7 +18,7 @@ from ci.source.device_half import for_device
 from ci.source.launch_places import SUFFIXES
 from ci.source.readable_files import within
 
-SOURCES: Final = (*layout.UNITS, *SUFFIXES)
+_SOURCES: Final = (*layout.UNITS, *SUFFIXES)
 """Endings of what is compiled for itself."""
 MOST_BYTES: Final = 1 << 20
 """A longer source is not read."""
@@ -62,8 +62,8 @@ def program_of(top: Path, path: Path, text: str) -> Program:
         sources, asked = sorted(path.parent.iterdir()), []
     definitions = [*(target.definitions if target is not None else ())]
     definitions += build_setting(top, path.parent.relative_to(top).as_posix()).definitions
-    texts = [text, *_others(top, path, [one for one in sources if one.suffix in SOURCES])]
-    headers = _headers(top, [path.parent, *asked], texts)
+    texts = [text, *_others(top, path, [one for one in sources if one.suffix in _SOURCES])]
+    headers = _headers(top, path, asked, texts)
     led_to = sorted({p.parent for name, (p, _) in headers.items() if "/" in name})
     return Program(
         path,
@@ -75,19 +75,22 @@ def program_of(top: Path, path: Path, text: str) -> Program:
 
 
 def _headers(
-    top: Path, folders: Sequence[Path], texts: Sequence[str]
+    top: Path, path: Path, asked: Sequence[Path], texts: Sequence[str]
 ) -> dict[str, tuple[Path, str]]:
-    """Path and text of what is included from some folders, directly or not, by its spelling."""
+    """Path and text of what is included, directly or not, by how it is spelled."""
     found: dict[str, tuple[Path, str]] = {}
-    waiting = [(folders, text) for text in texts]
-    while waiting and len(found) < _MOST_HEADERS:
-        places, text = waiting.pop()
-        for name in layout.included(text):
-            for one in (place / name for place in places if name not in found):
-                with suppress(InputError, OSError):
-                    if one.is_file() and within(one, top):
-                        found[name] = one.resolve(), file_text(one, top, most_bytes=MOST_BYTES)
-                        waiting.append(([one.parent, *folders], found[name][1]))
+
+    def find(source: Path, spelled: str) -> Iterator[tuple[Path, str]]:
+        for folder in (source.parent, path.parent, *asked):
+            one = folder / spelled
+            with suppress(InputError, OSError):
+                if spelled not in found and one.is_file() and within(one, top):
+                    real = one.resolve()
+                    found[spelled] = real, file_text(real, top, most_bytes=MOST_BYTES)
+                    yield found[spelled]
+
+    # All sources are looked at as if they were where the program is, as they are compiled there.
+    layout.closure({path: "\n".join(texts)}, find, _MOST_HEADERS)
     return found
 
 

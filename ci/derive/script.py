@@ -32,16 +32,15 @@ def find_script(operator: Operator) -> Path | None:
     found = [
         p for p, t in texts_around(operator, _SCRIPT) if _COMPUTES.search(t) and _DRAWS.search(t)
     ]
+    programs = texts_around(operator, ".cpp") if found else ()
+    calls = [(path, text) for path, text in programs if _CALLS.search(text)]
     named = own_calls(operator)
-    calls: dict[bool, list[Path]] = {True: [], False: []}
-    for path, text in texts_around(operator, ".cpp") if found else ():
-        if _CALLS.search(text):
-            calls[named.search(text) is not None].append(path)
-    if not calls[True]:
+    own = [path for path, text in calls if named.search(text)]
+    others = [path for path, text in calls if not named.search(text)]
+    if not own:
         return next(iter(found), None)
-    near = {p: (_shared(p, calls[True]), -_shared(p, calls[False])) for p in found}
-    kept = [p for p, (ours, others) in near.items() if ours + others >= 0]
-    return max(kept, key=near.__getitem__, default=None)
+    kept = [p for p in found if _shared(p, own) >= _shared(p, others)]
+    return max(kept, key=lambda p: _shared(p, own), default=None)
 
 
 def _shared(path: Path, others: list[Path]) -> int:

@@ -29,7 +29,7 @@ from ci.model.settings import (
     ScreenOptions,
 )
 from ci.session.derive import derived_for, without_workload
-from ci.session.proposers import strategy_options
+from ci.session.proposers import AGENT, REPLAY, strategy_options
 from ci.session.session import open_session
 
 StrategyOptions = strategy_options()
@@ -147,7 +147,7 @@ def _agent(
     tokens: int,
 ) -> Any:
     """What makes the strategy of `--proposer agent`, or of its replay; None for another run."""
-    if proposing.proposer in ("rules", "llm"):
+    if not proposing.proposer.startswith((AGENT, REPLAY)):
         return None
     # It stands on the public names, which are built upon the command line's own layers.
     upon = importlib.import_module("ascendopt.agent.strategy")
