@@ -169,9 +169,9 @@ def _compare(
         )
 
 
-def _own_errors(evaluator: Evaluator, found: Sweep, in_double: str) -> set[str]:
-    """The wrong cases in which the reference in float32 errs itself, against double precision:
-    terms cancel there, or leave the range of float32."""
+def own_errors(evaluator: Evaluator, found: Sweep, in_double: str) -> set[str]:
+    """Names of the wrong cases in which the reference in float32 errs itself, against `in_double`,
+    the golden's function in double precision: terms cancel there, or leave the range of float32."""
     standard = evaluator.standard
     workload, operator = standard.workload, standard.operator
     double = workload.model_copy(update={"golden": f"golden.py:{in_double}"})
@@ -232,7 +232,7 @@ def check_operator(
         said = trial.warnings[0].message
         raise NotRight(f"The operator made of {made.program.name} is not clean: {said}")
     found = sweep(evaluator.standard, {}, WIDE)
-    excused = _own_errors(evaluator, found, in_double) if in_double else set()
+    excused = own_errors(evaluator, found, in_double) if in_double else set()
     wrong = held_against(found, excused)
     minor = {k: d for k, d in found.defects.items() if k not in wrong}
     whole = any("int" in t.dtype for t in made.program.outputs)
