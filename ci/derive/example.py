@@ -13,7 +13,7 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-from ci.derive.example_calls import called_example
+from ci.derive.example_calls import called_examples
 from ci.derive.example_facts import Example, ToldTensor, shape_of
 from ci.derive.program import MAIN, program_of
 from ci.derive.project import own_calls, texts_around
@@ -76,9 +76,8 @@ def _examples(operator: Operator, texts: Iterable[tuple[Path, str]]) -> Iterator
         if own and path.parent not in own:
             continue
         program = program_of(top, path, text) if MAIN.search(text) else None
-        example = program and called_example(operator, program) or read_example(text)
-        if example.tensors:
-            yield example
+        called = called_examples(operator, program) if program else []
+        yield from (one for one in called or [read_example(text)] if one.tensors)
 
 
 def _texts(operator: Operator, folder: str, pattern: str) -> list[tuple[Path, str]]:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from ci.derive.example_facts import Example, ToldTensor, is_called
-from ci.derive.example_run import Argument, Call, GivenTensor, calls_of
+from ci.derive.example_run import Argument, Call, GivenTensor, calls_of, prototype
 from ci.derive.program import Program
 from ci.derive.project import own_folder
 from ci.model.dtypes import find_dtype
@@ -21,9 +21,13 @@ from ci.source.cpp_text import without_comments
 
 _OWN: Final = 2
 """The last parameters of each such function: the size of its workspace, and what comes next."""
+_MOST_EXAMPLES: Final = 8
+"""Of one program."""
 _MOST_HEADERS: Final = 200
 _MOST_BYTES: Final = 200_000
 _DTYPES: Final = {"bf16": "bfloat16", "double": "float64"}
+_PORTS: Final = {"required": "INPUT", "optional": "OPTIONAL_INPUT", "dynamic": "DYNAMIC_INPUT"}
+"""How REG_OP calls an input."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _IS_CONSTANT = re.compile(r"\bconst\b")
 
@@ -34,20 +38,33 @@ class _Parameter(NamedTuple):
     given: Argument
 
 
-def called_example(operator: Operator, program: Program) -> Example | None:
-    """What a program gives to `operator`: of its calls, the one whose name is most like its own.
+def called_examples(operator: Operator, program: Program) -> list[Example]:
+    """What a program gives to `operator`: its calls of the one whose name is most like its own.
 
-    None where the program calls nothing, or does not run here. Raises EnvironmentProblem without a
+    Empty where the program calls nothing, or does not run here. Raises EnvironmentProblem without a
     compiler.
     """
-    calls = calls_of(program)
-    if not calls:
-        return None
     wanted = operator.op_type.lower()
-    call = max(
-        calls,
-        key=lambda one: SequenceMatcher(None, one.name.lower(), wanted, autojunk=False).ratio(),
+    program = replace(program, prototypes={operator.op_type: _prototype(operator)})
+    calls = [
+        call
+        for call in calls_of(program)
+        if not _is_named(call) or call.name.lower() == wanted  # a graph has others, too
+    ]
+    if not calls:
+        return []
+    nearest = max(
+        (call.name for call in calls),
+        key=lambda one: SequenceMatcher(None, one.lower(), wanted, autojunk=False).ratio(),
     )
+    found: list[Example] = []
+    for call in calls:
+        if call.name == nearest and (one := _example(operator, call)).tensors and one not in found:
+            found.append(one)
+    return found[:_MOST_EXAMPLES]
+
+
+def _example(operator: Operator, call: Call) -> Example:
     tensors: list[ToldTensor] = []
     arrays: list[ToldTensor] = []
     values: dict[str, str] = {}
@@ -59,9 +76,23 @@ def called_example(operator: Operator, program: Program) -> Example | None:
         arrays += array
         if value:
             values |= dict.fromkeys((name.lower() for name in parameter.names if name), value)
-    if not tensors:
-        return None
     return Example(tuple(tensors), values, arrays=tuple(arrays), absent=tuple(absent), ran=True)
+
+
+def _is_named(call: Call) -> bool:
+    """Whether it says which parameter each argument is for: an operator of a graph does."""
+    return any(one.name for one in call.arguments)
+
+
+def _prototype(operator: Operator) -> str:
+    """The class of the operator in a graph, where no header has it: as its definition says."""
+    words = [f"{_PORTS[spec.param_type]}({spec.name})" for spec in operator.inputs]
+    for spec in operator.outputs:
+        words.append(f"{'DYNAMIC_' if spec.param_type == 'dynamic' else ''}OUTPUT({spec.name})")
+    for attr in operator.attrs:
+        kind = "".join(part.capitalize() for part in attr.type.split("_"))
+        words.append(f"ATTR({attr.name}, {kind})")
+    return prototype(operator.op_type, ".".join(words))
 
 
 def _meant(operator: Operator, parameters: list[_Parameter]) -> list[_Parameter]:
@@ -153,6 +184,8 @@ def _told(parameter: _Parameter, given: GivenTensor) -> ToldTensor:
 
 def _parameters(operator: Operator, call: Call) -> list[_Parameter]:
     """What each argument is called in the function's declaration and by the program."""
+    if _is_named(call):
+        return [_Parameter((one.name,), one.is_output, one) for one in call.arguments]
     given = call.arguments[:-_OWN]
     spelled = [_last_word(part) for part in _split(call.spelled)][: len(given)]
     spelled += [""] * (len(given) - len(spelled))

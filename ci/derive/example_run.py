@@ -1,10 +1,10 @@
 """Runs a program that calls an operator or launches a kernel, and writes down what it hands over.
 
 Operator repositories show how an operator is called in a small program: it makes tensors, fills
-them, and calls the operator in two steps, of which the first is given everything, or it launches
-the kernel itself. Here the program is compiled without its device code against a runtime that
-launches nothing (`standin/runtime.h`), and run in the sandbox. So shapes, dtypes, values and
-attributes are what the program computes, however it is written.
+them, and calls the operator in two steps, of which the first is given everything, or it makes a
+graph of one, or it launches the kernel itself. Here the program is compiled without its device
+code against a runtime that launches nothing (`standin/`), and run in the sandbox. So shapes,
+dtypes, values and attributes are what the program computes, however it is written.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from ci.derive.program import MAIN, Program
+from ci.host.host_command import HOST
 from ci.model.errors import InputError
 from ci.source.cpp_text import split_arguments
 from ci.source.device_half import host_half
@@ -31,7 +32,10 @@ from ci.system.sandbox import Limits, run
 from ci.system.scratch import scratch
 
 _STANDIN: Final = Path(__file__).parent / "standin"
-_HEADER: Final = "runtime.h"
+_PROGRAM: Final = "program.h"
+_GRAPH: Final = "graph.h"
+_SHARED: Final = ("detail/ge_shape.h", "detail/types.h")
+"""Headers of the host side that the graph's is made of."""
 _FLAGS: Final = ("-std=c++17", "-O0", "-w", "-fpermissive")
 _RUN_LIMITS: Final = Limits(seconds=20, memory_bytes=8 << 30, file_bytes=16 << 20)
 _COMPILE_LIMITS: Final = replace(COMPILE_LIMITS, seconds=60)
@@ -45,6 +49,7 @@ what is one of them is not taken for its own. As a length it ends the program.""
 _MOST_MADE_UP: Final = 1000
 
 _CALLED = re.compile(r"\b(aclnn\w+)GetWorkspaceSize\s*\(")
+_MAKES_GRAPH = re.compile(r"\bRunGraph(?:Async)?\s*\(")
 LAUNCH = re.compile(r"\b(?P<kernel>[A-Za-z_]\w*)\s*(?:<(?P<template>[^<>;{}()]*)>\s*)?<<<")
 """The launch of a kernel, up to its configuration."""
 _GIVEN = re.compile(r"\s*\(\s*(\)?)")
@@ -52,6 +57,16 @@ _BY_CALL: Final = r'ascendopt::launched_in("\1", '
 _BY_MACRO = re.compile(r"\bACLRT_LAUNCH_KERNEL\s*\(\s*(\w+)\s*\)\s*\(")
 _INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([\w./+-]+)[">]', re.MULTILINE)
 _MISSING = re.compile(r"fatal error: ([\w./+-]+): No such file")
+_NO_CLASS = re.compile(r"error: .(?P<name>\w+). is not a member of .(?:ge::)?op.")
+_USED = re.compile(r"\bop::(\w+)")
+_DECLARED = re.compile(r"\bREG_OP\s*\(\s*(\w+)\s*\)")
+_SOURCES: Final = {
+    "Data": "INPUT(x).OUTPUT(y).ATTR(index, Int)",
+    "Const": "OUTPUT(y).ATTR(value, Tensor)",
+    "Constant": "OUTPUT(y).ATTR(value, Tensor)",
+    "Variable": "INPUT(x).OUTPUT(y).ATTR(index, Int).ATTR(value, Tensor)",
+}
+"""What gives a graph its tensors: array_ops.h of CANN."""
 _UNKNOWN = re.compile(
     r"error: .(?P<name>[A-Za-z_]\w*). (?:was not declared|has not been declared)"
     r"|error: .(?P<type>[A-Za-z_]\w*). does not name a type"
@@ -93,6 +108,9 @@ class Argument(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
+    name: str = ""
+    """The parameter's, where the program says it: in a graph."""
+    is_output: bool = False
     null: bool = False
     tensor: GivenTensor | None = None
     scalar: GivenTensor | None = None
@@ -107,18 +125,18 @@ class Argument(BaseModel):
 
 
 class Call(BaseModel):
-    """The first of the two calls of an operator, or a launch of a kernel."""
+    """The first of an operator's two calls, an operator of a graph, or a launch of a kernel."""
 
     model_config = ConfigDict(frozen=True)
 
     name: str
-    """The function's, without GetWorkspaceSize: aclnnMuls; or the kernel's."""
+    """The function's, without GetWorkspaceSize: aclnnMuls; or the operator's or kernel's."""
     spelled: str = ""
     """The arguments as the program writes them."""
     template: str = ""
     """The template arguments of a launch, each with a comma: numbers, and types as spelled."""
     blocks: int | None = None
-    """How many are launched; None for a call of an operator."""
+    """How many are launched; None for an operator."""
     arguments: tuple[Argument, ...]
     taken: frozenset[int] = frozenset()
     """Numbers of the buffers that the program copies back afterwards."""
@@ -138,17 +156,23 @@ def calls_of(program: Program) -> list[Call]:
     headers; what else it includes is empty. Raises EnvironmentProblem without a compiler.
     """
     texts = program.texts
-    calls = any(word.search(one) for word in (_CALLED, LAUNCH, _BY_MACRO) for one in texts)
+    words = (_CALLED, LAUNCH, _BY_MACRO, _MAKES_GRAPH)
+    calls = any(word.search(one) for word in words for one in texts)
     if not calls or not any(map(MAIN.search, texts)):
         return []
+    own = program.path.parent
     with scratch("example") as top:
         place = Path(top)
         described = "".join(_described(*one) for one in program.structures.items())
         for number, one in enumerate(texts):
+            for name in _INCLUDED.findall(one):
+                _lay_empty(place / "absent", name, own)
+                if ".." in Path(name).parts and not (own / name).exists():
+                    one = _without_include(one, name)
             watched = f"{_watched(one)}\n{described if LAUNCH.search(one) else ''}"
             (place / f"program{number}.cpp").write_text(watched, encoding="utf-8")
-            for name in _INCLUDED.findall(one):
-                _lay_empty(place / "absent", name, program.path.parent)
+        for name in program.absent_headers:
+            _lay_empty(place / "absent", name, own)
         for name, one in program.device_headers.items():
             _lay(place, name, _watched(one))
         if not _compiled(place, program):
@@ -198,6 +222,10 @@ def _described(name: str, fields: Sequence[str]) -> str:
     return f"inline void ascendopt_fields(ascendopt::Row& row, const {name}& value) {{{each} }}\n"
 
 
+def _without_include(text: str, name: str) -> str:
+    return re.sub(rf'^[ \t]*#[ \t]*include[ \t]*["<]{re.escape(name)}[">]', "", text, flags=re.M)
+
+
 def _lay_empty(folder: Path, name: str, own: Path) -> None:
     """An empty header for one of a toolkit; the system's and the program's own come before it."""
     with suppress(OSError):  # a name that no file can have
@@ -221,20 +249,22 @@ def _compiled(place: Path, program: Program) -> bool:
     without members, functions that answer success.
     """
     runtime, own = _runtime(), program.path.parent
+    header = _GRAPH if any(map(_MAKES_GRAPH.search, program.texts)) else _PROGRAM
     folders = [own, *program.include_folders]
     try:
         readable = [one for folder in folders for one in shown(folder)]
     except InputError:  # a folder of too many files
         return False
     known = place / "ascendopt_made_up.h"
-    known.write_text("")
-    made: set[str] = set()
+    text = "\n".join(program.texts)
+    made = {*_USED.findall(text)} & {*_SOURCES} - {*_DECLARED.findall(text)}
+    known.write_text("".join(prototype(name, _SOURCES[name]) for name in sorted(made)))
     for _ in range(_MOST_TRIES):
         done = run(
             compile_command(
                 [
                     *(*_FLAGS, *(f"-D{one}" for one in program.definitions), "-fmax-errors=40"),
-                    *("-include", str(runtime / _HEADER), "-include", str(known)),
+                    *("-include", str(runtime / header), "-include", str(known)),
                     *(f"-iquote{one}" for one in (place, own)),  # laid headers first
                     *(f"-I{one}" for one in program.include_folders),
                     *("-idirafter", str(place / "absent")),
@@ -257,11 +287,13 @@ def _compiled(place: Path, program: Program) -> bool:
             found["type"] or found["name"]: bool(found["type"]) for found in _UNKNOWN.finditer(said)
         }
         new = {name: is_type for name, is_type in missed.items() if name not in made}
-        if not new and not headers:
+        classes = {*_NO_CLASS.findall(said)} & program.prototypes.keys() - made
+        if not new and not headers and not classes:
             return False
-        made |= new.keys() | headers
+        made |= new.keys() | headers | classes
         text = "\n".join(one.read_text(encoding="utf-8") for one in place.glob("program*.cpp"))
         with known.open("a", encoding="utf-8") as file:
+            file.writelines(program.prototypes[name] for name in sorted(classes))
             file.writelines(_made_up(name, is_type, text) for name, is_type in new.items())
     return False
 
@@ -269,12 +301,16 @@ def _compiled(place: Path, program: Program) -> bool:
 def _runtime() -> Path:
     """The folder of the stand-in, compiled once for all programs."""
     texts = {one.name: one.read_bytes() for one in sorted(_STANDIN.glob("*.h"))}
+    texts |= {name: (HOST / name).read_bytes() for name in _SHARED}
 
     def make(folder: Path) -> None:
         for name, text in texts.items():
+            (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_bytes(text)
-        output = folder / f"{_HEADER}.gch"
-        compile_trusted([*_FLAGS, "-x", "c++-header", _HEADER, "-o", str(output)], folder)
+        for header in (_PROGRAM, _GRAPH):
+            output = folder / f"{header}.gch"
+            built = [*_FLAGS, "-I.", "-x", "c++-header", header, "-o", str(output)]
+            compile_trusted(built, folder)
 
     key = digest([compiler_version(), *_FLAGS, *texts.values()])
     return BuildCache().get("example_runtime", key, make)
@@ -286,6 +322,11 @@ def _made_up(name: str, is_type: bool, text: str) -> str:
     if is_type or re.search(rf"\b{name}\s*[*&\w]", text):
         return f"using {name} = void*;\n"
     return f"constexpr int {name} = {_MADE_UP} + __COUNTER__;\n"
+
+
+def prototype(name: str, words: str) -> str:
+    """What makes the class of an operator for a graph."""
+    return f"namespace ge {{\nREG_OP({name}).{words}.OP_END_FACTORY_REG({name})\n}}\n"
 
 
 def _known(value: Any) -> Any:

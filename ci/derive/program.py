@@ -42,8 +42,12 @@ class Program:
     """`NAME` or `NAME=value` of each macro that its build gives it."""
     device_headers: Mapping[str, str] = field(default_factory=dict)
     """Texts of headers that hold device code, by how they are included."""
+    absent_headers: Sequence[str] = ()
+    """What is included, directly or not, and is not in the repository, as it is spelled."""
     structures: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The fields of structures that it gives to a kernel by value, by the names of these."""
+    prototypes: Mapping[str, str] = field(default_factory=dict)
+    """REG_OP of operators that it may have in a graph without a header that says it, by type."""
 
 
 def program_of(top: Path, path: Path, text: str) -> Program:
@@ -63,7 +67,7 @@ def program_of(top: Path, path: Path, text: str) -> Program:
     definitions = [*(target.definitions if target is not None else ())]
     definitions += build_setting(top, path.parent.relative_to(top).as_posix()).definitions
     texts = [text, *_others(top, path, [one for one in sources if one.suffix in _SOURCES])]
-    headers = _headers(top, path, asked, texts)
+    headers, absent = _headers(top, path, asked, texts)
     led_to = sorted({p.parent for name, (p, _) in headers.items() if "/" in name})
     return Program(
         path,
@@ -71,16 +75,20 @@ def program_of(top: Path, path: Path, text: str) -> Program:
         [*dict.fromkeys([*asked, *led_to])],
         definitions,
         {name: one for name, (_, one) in headers.items() if for_device(one)},
+        absent,
     )
 
 
 def _headers(
     top: Path, path: Path, asked: Sequence[Path], texts: Sequence[str]
-) -> dict[str, tuple[Path, str]]:
-    """Path and text of what is included, directly or not, by how it is spelled."""
+) -> tuple[dict[str, tuple[Path, str]], list[str]]:
+    """Path and text of what is included, directly or not, by how it is spelled; and what of it is
+    not there."""
     found: dict[str, tuple[Path, str]] = {}
+    spelled_so: dict[str, None] = {}
 
     def find(source: Path, spelled: str) -> Iterator[tuple[Path, str]]:
+        spelled_so[spelled] = None
         for folder in (source.parent, path.parent, *asked):
             one = folder / spelled
             with suppress(InputError, OSError):
@@ -91,7 +99,7 @@ def _headers(
 
     # All sources are looked at as if they were where the program is, as they are compiled there.
     layout.closure({path: "\n".join(texts)}, find, _MOST_HEADERS)
-    return found
+    return found, [one for one in spelled_so if one not in found]
 
 
 def _others(top: Path, path: Path, sources: Sequence[Path]) -> Iterator[str]:

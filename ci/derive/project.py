@@ -40,8 +40,10 @@ def own_folder(operator: Operator) -> Path:
 
 
 def own_calls(operator: Operator) -> re.Pattern[str]:
-    """What matches a call of the operator by its own name, in any letter case."""
-    return re.compile(rf"\baclnn{operator.op_type}(?:GetWorkspaceSize)?\s*\(", re.IGNORECASE)
+    """What matches a call of the operator by its own name, in any letter case, or its class in a
+    graph."""
+    name = operator.op_type
+    return re.compile(rf"\baclnn{name}(?:GetWorkspaceSize)?\s*\(|\bop::{name}\b", re.IGNORECASE)
 
 
 def texts_around(operator: Operator, ending: str) -> Iterator[tuple[Path, str]]:

@@ -30,6 +30,26 @@ aclnnStatus aclnnScaledAddGetWorkspaceSize(
     double scale, aclTensor* out, uint64_t* workspaceSize, aclOpExecutor** executor);
 """
 
+GRAPH = """
+#include "ge_api.h"
+#include "experiment_ops.h"
+
+int main() {
+    for (int64_t rows : {3, 5}) {
+        std::vector<ge::Tensor> fed, given;
+        ge::TensorDesc desc(ge::Shape({rows, 8}), ge::FORMAT_ND, ge::DT_BF16);
+        auto x = ge::op::Data("x");
+        fed.emplace_back(desc);
+        auto scaled = ge::op::ScaleMask("scaled").set_input_x(x).set_attr_scale(0.5);
+        ge::Graph graph("graph");
+        graph.SetInputs({x}).SetOutputs({scaled});
+        ge::Session session({});
+        session.AddGraph(0, graph);
+        session.RunGraph(0, fed, given);
+    }
+}
+"""
+
 
 def _case(tmp_path: Path, arguments: str, header: str = "") -> WorkloadCase:
     root = write_operator(tmp_path, host=TILING + DEFINITION)
@@ -56,6 +76,17 @@ def test_arguments_go_by_the_names_of_the_declaration(tmp_path: Path) -> None:
     case = _case(tmp_path, "first, second, third, factor, first", DECLARED)
     assert _shapes(case) == [(4, 6), (4,), [(3, 5), (2,)]]
     assert case.attrs == {"scale": 2.5}
+
+
+def test_each_graph_of_a_program_is_a_case_by_the_definition_s_names(tmp_path: Path) -> None:
+    root = write_operator(tmp_path, host=TILING + DEFINITION)
+    (root / "examples").mkdir()
+    (root / "examples" / "graphs.cpp").write_text(GRAPH)
+    cases = [case for source, case in candidate_cases(load_operator(root)) if "example" in source]
+    assert [_shapes(case) for case in cases[:2]] == [[(3, 8), None, []], [(5, 8), None, []]]
+    given = [case.inputs[0] for case in cases[:2]]
+    assert all(isinstance(one, TensorCase) and one.dtype == "bfloat16" for one in given)
+    assert all(case.attrs == {"scale": 0.5} for case in cases[:2])
 
 
 def test_what_is_left_out_is_absent(tmp_path: Path) -> None:

@@ -58,6 +58,75 @@ int main() {
 }
 """
 
+PROTO = """
+#include "graph/operator_reg.h"
+namespace ge {
+REG_OP(ScaledSum)
+    .INPUT(x, TensorType({DT_FLOAT, DT_BF16}))
+    .OPTIONAL_INPUT(mask, TensorType({DT_BOOL}))
+    .DYNAMIC_INPUT(parts, TensorType({DT_FLOAT}))
+    .INPUT(sizes, "T1")
+    .OUTPUT(y, TensorType({DT_FLOAT}))
+    .ATTR(axes, ListInt, {0, -1})
+    .REQUIRED_ATTR(mode, String)
+    .ATTR(scale, Float, 1.0)
+    .ATTR(keep, Bool, false)
+    .DATATYPE(T1, TensorType({DT_INT32, DT_INT64}))
+    .OP_END_FACTORY_REG(ScaledSum)
+}  // namespace ge
+"""
+GRAPH = """
+#include "ge_api.h"
+#include "array_ops.h"
+#include "op_graph/scaled_sum_proto.h"
+#define FAILED -1
+#define SUCCESS 0
+using namespace ge;
+#define FEED(port, ...) \\
+    auto port##Data = op::Data("data_" #port).set_attr_index(0); \\
+    TensorDesc port##Desc(ge::Shape(__VA_ARGS__), FORMAT_ND, DT_FLOAT); \\
+    port##Desc.SetPlacement(ge::kPlacementHost); \\
+    std::vector<float> port##Values(port##Desc.GetShape().GetShapeSize(), 0.5f); \\
+    fed.push_back(Tensor(port##Desc, (uint8_t*)port##Values.data(), port##Values.size() * 4)); \\
+    port##Data.update_input_desc_x(port##Desc); \\
+    graph.AddOp(port##Data); \\
+    inputs.push_back(port##Data)
+
+int build(Graph& graph, std::vector<Operator>& inputs, std::vector<Tensor>& fed) {
+    auto sum = op::ScaledSum("sum");
+    std::vector<int64_t> lengths = {4};
+    lengths.insert(lengths.begin(), 3 * 8);
+    FEED(parts, {2, 3});
+    FEED(x, lengths);
+    sum.set_input_x(xData);
+    sum.create_dynamic_input_parts(2);
+    sum.set_dynamic_input_parts(0, partsData);
+    sum.set_dynamic_input_parts(1, xData, "y");
+    int32_t two[] = {7, 9};
+    Tensor sizes(TensorDesc(Shape({2}), FORMAT_ND, DT_INT32), (uint8_t*)two, 8);
+    sum.set_input_sizes(op::Const("sizes").set_attr_value(sizes));
+    sum.set_attr_axes({1, 2}).set_attr_mode("mean").set_attr_scale(2);
+    sum.SetAttr("keep", true);
+    sum.update_output_desc_y(TensorDesc(Shape({24}), FORMAT_ND, DT_BF16));
+    graph.AddOp(sum);
+    graph.SetInputs(inputs).SetOutputs({sum});
+    return SUCCESS;
+}
+
+int main() {
+    std::map<AscendString, AscendString> options = {{"ge.exec.deviceId", "0"}};
+    if (GEInitialize(options) != SUCCESS) return FAILED;
+    Graph graph("graph");
+    std::vector<Operator> inputs;
+    std::vector<Tensor> fed, given;
+    build(graph, inputs, fed);
+    Session* session = new Session(options);
+    if (session->AddGraph(0, graph) != SUCCESS) return FAILED;
+    if (session->RunGraph(0, fed, given) != SUCCESS) std::cout << GEGetErrorMsgV2().GetString();
+    return GEFinalize();
+}
+"""
+
 
 def _calls(folder: Path, text: str) -> list[Call]:
     return calls_of(Program(folder / "main.cpp", [text]))
@@ -79,6 +148,29 @@ def test_a_call_has_what_the_program_computes(tmp_path: Path) -> None:
     assert (layout.text, flag.number, ratio.number, count.number) == ("BSH", True, 1.5, 2)
     assert len(own) == 2
     assert call.spelled.startswith("list, nullptr, sizes")
+
+
+def _graph(folder: Path) -> Call:
+    (folder / "op_graph").mkdir()
+    (folder / "op_graph" / "scaled_sum_proto.h").write_text(PROTO)
+    (call,) = _calls(folder, GRAPH)
+    return call
+
+
+def test_an_operator_of_a_graph_has_what_the_graph_gives_to_it(tmp_path: Path) -> None:
+    call = _graph(tmp_path)
+    assert call.name == "ScaledSum"
+    given = {one.name: one for one in call.arguments}
+    x, parts, sizes = given["x"].tensor, given["parts"].tensors, given["sizes"].tensor
+    assert x and (x.dtype, x.shape, {*x.values}) == ("FLOAT", (24, 4), {0.5})
+    assert parts and [one and one.shape for one in parts] == [(2, 3), (24, 4)]
+    assert sizes and (sizes.dtype, sizes.values) == ("INT32", (7, 9))
+    assert given["mask"].null
+    assert given["axes"].array == (1, 2)
+    assert given["mode"].text == "mean"
+    assert (given["scale"].number, given["keep"].number) == (2.0, True)
+    y = given["y"]
+    assert y.is_output and y.tensor and (y.tensor.dtype, y.tensor.shape) == ("BF16", (24,))
 
 
 @pytest.mark.long
