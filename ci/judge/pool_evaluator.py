@@ -16,7 +16,6 @@ from pydantic import JsonValue, TypeAdapter
 
 from ci.backend import make_backend
 from ci.backend.base import Backend
-from ci.backend.pool import open_pool
 from ci.backend.pool.base import Question
 from ci.backend.pool.dispatch import Dispatcher, Quarantined
 from ci.judge.base import Judge
@@ -257,26 +256,6 @@ class PooledEvaluator(Judge):
                 f" {first.device} {first.version}: all hosts of a pool need the same compiler and"
                 " the same devices."
             )
-
-
-def judge_at(
-    operator: Operator,
-    workload: Workload,
-    backend: BackendChoice,
-    spec: str,
-    *,
-    settings: EvaluationSettings | None = None,
-    most: int | None = None,
-) -> Evaluator | PooledEvaluator:
-    """What judges in this process, or, where `spec` is a cluster's, at up to `most` of its workers.
-
-    For runs that are side by side already, each of which stands for one worker of this host.
-    """
-    if not spec.startswith("ray:"):
-        made = backend.made()
-        return Evaluator(operator, workload, made, settings=settings)
-    pool = open_pool(spec, backend.backend, most=most)
-    return PooledEvaluator(operator, workload, backend, pool, settings=settings)
 
 
 def _places(

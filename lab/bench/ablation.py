@@ -18,7 +18,7 @@ from typing import Literal
 
 from ci.backend.base import Backend
 from ci.backend.pool import capacity
-from ci.judge.pool_evaluator import BackendChoice, judge_at
+from ci.judge.pool_evaluator import BackendChoice
 from ci.model.operator import Operator
 from ci.model.result import Result
 from ci.model.settings import TWO_WORKERS, OptimizeSettings
@@ -31,6 +31,7 @@ from experience.bank.bank import Bank
 from experience.bank.distill import Provenance
 from experience.bank.patching import Misfit, undo
 from experience.bank.tuple import ExperienceTuple
+from lab.bench.judge_at import judge_at
 from lab.bench.search_cells import kept_result, near_duplicates, own_bank, searched
 from lab.bench.statistics import best_after, paired
 from lab.model.ablation import (

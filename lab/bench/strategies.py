@@ -24,7 +24,7 @@ from ci.judge.base import Judge
 from ci.judge.evaluate import Evaluator
 from ci.judge.evaluation_cache import RememberedEvaluator
 from ci.judge.gate_subject import EvaluationSettings
-from ci.judge.pool_evaluator import BackendChoice, judge_at
+from ci.judge.pool_evaluator import BackendChoice
 from ci.model.errors import InputError, ModelUnavailable
 from ci.model.operator import Operator
 from ci.model.settings import TWO_WORKERS, OptimizeSettings
@@ -38,6 +38,7 @@ from ci.system.cache import digest
 from experience.bank.bank import Bank
 from lab.bench.cell_process import Answer, Job, in_process
 from lab.bench.compared_strategies import chosen_arms, strategy_of
+from lab.bench.judge_at import judge_at
 from lab.bench.machine import sample
 from lab.bench.search_cells import (
     RESULT,
