@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 from pathlib import Path
 
 import pytest
 
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
-from ci.judge.host_regimes import cover
+from ci.judge.host_regimes import asked, cover
 from ci.judge.varied.base import elements
 from ci.judge.varied.regimes import Regime, Regimes
 from ci.judge.varied_sweep import LEAST_VARIED, WIDE, Taker, sweep
 from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.source.discovery import load_operator
 from ci.source.workload_file import load_workload
+from ci.testing.scale_shift import FOLDER, HOST
 from tests.places import OPERATORS
+
+READS = "    const float* x = context->GetInputTensor(0)->GetData<float>();\n"
 
 
 def case(size: int) -> WorkloadCase:
@@ -84,6 +88,25 @@ def test_what_is_larger_than_the_workload_is_tried_up_to_a_size_while_time_is_le
     covered = cover(found, Trier(), large_seconds=1e9)
     assert covered.tried == {regime(1): case(8000)}
     assert covered.costly == {regime(2): 8000.0}
+
+
+def test_a_host_that_reads_values_is_asked_with_them(tmp_path: Path) -> None:
+    """Its block dim hangs on the first value, which it could not read if that were not drawn."""
+    shutil.copytree(FOLDER, folder := tmp_path / "scale_shift")
+    text = (folder / HOST).read_text()
+    for old, new in (
+        ("ParamType(REQUIRED)", "ParamType(REQUIRED).ValueDepend(REQUIRED)"),
+        ("SetBlockDim(BLOCK_DIM)", "SetBlockDim(x[0] < 1e30f ? BLOCK_DIM : 1)"),
+        ("    ScaleShiftTilingData tiling;", READS + "    ScaleShiftTilingData tiling;"),
+    ):
+        assert old in text
+        text = text.replace(old, new, 1)
+    (folder / HOST).write_text(text)
+    operator = load_operator(folder)
+    workload = load_workload(operator, None)
+    judge = Evaluator(operator, workload, SimulatorBackend("910B4"))
+    (answer,) = asked(judge.standard, [case(1024)])
+    assert answer is not None and answer.block_dim == 4
 
 
 @pytest.mark.long

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ci.system.sandbox import Level
-from ci.system.waiting import Waiting
+from ci.system.waiting import Room, Waiting
 from tests.ci.system.levels import CLOSED, NAMESPACES, PYTHON, attempt, granted
 
 
@@ -51,6 +51,30 @@ def test_a_program_that_is_not_wanted_any_more_never_runs(tmp_path: Path, level:
     sandbox.close()
     time.sleep(0.2)
     assert not (tmp_path / "ran").exists()
+
+
+class Held(Room):
+    """A folder with a sandbox that nobody uses."""
+
+    def __init__(self, level: Level) -> None:
+        super().__init__("held")
+        self._waiting = waiting("", self.top, level)
+
+
+def children() -> set[str]:
+    """Processes that this one has started and that have not ended."""
+    tasks = Path("/proc/self/task").iterdir()
+    return {pid for task in tasks for pid in (task / "children").read_text().split()}
+
+
+def test_a_room_that_is_left_ends_what_waits_in_it(level: Level) -> None:
+    before = children()
+    with Held(level) as room:
+        while level == "bubblewrap" and children() == before:
+            time.sleep(0.01)
+        assert room.top.is_dir()
+    assert children() == before
+    assert not room.top.exists()
 
 
 def test_a_sandbox_made_before_holds_back_the_same(tmp_path: Path, level: Level) -> None:

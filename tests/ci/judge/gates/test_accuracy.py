@@ -10,7 +10,7 @@ from ci.model.trial import Candidate, Outcome
 from ci.source.discovery import load_operator
 from ci.source.workload_file import load_workload
 from ci.testing.gate import GateContract
-from ci.testing.scale_shift import changed
+from ci.testing.scale_shift import KERNEL, changed
 from tests.places import OPERATORS
 
 ADDS = "Adds(out, out, 1.0f, tileLength_);"
@@ -30,6 +30,18 @@ def test_another_order_of_operations_passes(evaluator: Evaluator) -> None:
     """x + x + 1 in place of 2x + 1."""
     other = changed("Muls(out, in, 2.0f, tileLength_);", "Add(out, in, in, tileLength_);")
     assert AccuracyGate().check(evaluator.subject(other)) is None
+
+
+def test_what_another_order_loses_where_terms_cancel_is_forgiven(evaluator: Evaluator) -> None:
+    """(x + 1) + x near x = -1/2: an input that is off by half an ulp would move it as much."""
+    first = changed("Muls(out, in, 2.0f, tileLength_);", "Adds(out, in, 1.0f, tileLength_);")
+    text = first.files[KERNEL]
+    assert ADDS in text
+    other = Candidate(files={KERNEL: text.replace(ADDS, "Add(out, out, in, tileLength_);")})
+    subject = evaluator.subject(other)
+    (found,) = subject.launched.accuracy or ()
+    assert max(worst.ulps for worst in found.binades.values()) > 20
+    assert AccuracyGate().check(subject) is None
 
 
 def test_only_outputs_that_differ_from_the_unmodified_operators_are_judged(

@@ -9,7 +9,7 @@ from ci.judge.gates.steady import SteadyGate
 from ci.testing.gate import GateContract
 from ci.testing.scale_shift import WORKLOAD, with_statement
 
-SLOW_DOWN = "for (int i = 0; i < 4000; i++) PipeBarrier<PIPE_ALL>();"
+SLOW_DOWN = "for (int i = 0; i < 1500; i++) PipeBarrier<PIPE_ALL>();"
 
 
 class TestSteadyGate(GateContract):
