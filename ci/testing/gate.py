@@ -27,17 +27,12 @@ class GateContract:
         """What is in the repository is the measure of everything."""
         assert self.gate.check(unmodified) is None
 
-    def test_a_refusal_names_the_gate_and_says_why(self, faulty: Subject) -> None:
-        """A report shows nothing but this."""
-        failure = self.gate.check(faulty)
-        assert failure is not None
+    def test_a_refusal_says_why_and_is_the_same_again(self, faulty: Subject) -> None:
+        """A report shows nothing but this, and a resumed run must come to the same verdicts."""
+        failure, again = self.gate.check(faulty), self.gate.check(faulty)
+        assert failure is not None and again is not None
         assert failure.outcome is not Outcome.OK
         assert (failure.outcome is Outcome.UNFIT) == (self.gate.phase == "admit")
         assert failure.refusal.gate == self.gate.name
         assert len(failure.refusal.sentence.split()) > 2
-
-    def test_it_answers_the_same_again(self, faulty: Subject) -> None:
-        """A gate has no state: a resumed run must come to the same verdicts."""
-        first, second = self.gate.check(faulty), self.gate.check(faulty)
-        assert first and second
-        assert first.refusal == second.refusal
+        assert failure.refusal == again.refusal

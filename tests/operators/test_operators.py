@@ -51,7 +51,7 @@ def trial_of(folder: Path) -> Trial:
     return evaluator_of(folder).evaluate(Candidate(), 0)
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("folder", FOLDERS, ids=name_of)
 def test_operator_evaluates_ok_against_its_golden(folder: Path) -> None:
     trial = trial_of(folder)

@@ -316,7 +316,7 @@ QUESTIONS: dict[str, Callable[[Forge], object]] = {
 }
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("body", [{}, [], None, "text", [{}], [None], {"message": "x"}, 7])
 def test_an_answer_of_another_form_is_a_sentence_and_no_keyerror(
     connected: Forge, served: ForgeServer, body: Any, monkeypatch: pytest.MonkeyPatch

@@ -138,7 +138,7 @@ def read(field: str, folder: Path) -> Result | None:
         return None
 
 
-@pytest.mark.few(16)
+@pytest.mark.few(4)
 @pytest.mark.parametrize("field", [name for name, _ in FIELDS])
 def test_no_field_of_a_result_is_live_on_the_page_of_a_report(field: str, tmp_path: Path) -> None:
     made = read(field, tmp_path)

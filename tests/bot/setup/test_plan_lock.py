@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.places import TOP
 
 PLAN, WHOLE = (TOP / "bot" / "setup" / name for name in ("plan.lock", "requirements.lock"))
@@ -57,6 +59,7 @@ def test_plan_lock_is_a_small_part_of_the_whole_lock() -> None:
     assert not [line for line in few if line.startswith(("numpy=", "scipy=", "duckdb=", "openai="))]
 
 
+@pytest.mark.long
 def test_plan_and_report_run_with_nothing_else(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", STORY, str(tmp_path), str(PLAN)],

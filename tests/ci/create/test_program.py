@@ -40,7 +40,7 @@ def layout(name: str, shapes: Shapes, **attrs: Any) -> Layout:
     return layout_of(graph, inputs, [(f"y{i}", "T") for i in range(len(graph.outputs))])
 
 
-@pytest.mark.few(26)
+@pytest.mark.few(10)
 @pytest.mark.parametrize(
     ("name", "shapes"),
     [

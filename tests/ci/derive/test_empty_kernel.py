@@ -100,7 +100,7 @@ extern "C" __global__ __aicore__ void skeleton({parameters}) {{
     return place
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("outputs", "body"), WAYS)
 def test_census_and_derivation_take_no_skeleton_for_an_operator(
     tmp_path: Path, outputs: tuple[str, ...], body: str

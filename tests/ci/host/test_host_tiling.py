@@ -126,7 +126,7 @@ def test_a_layout_that_would_inject_source_is_refused(field: TilingField) -> Non
         declarations([TilingStruct(name="S", bytes=8, fields=(field,))])
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("body", "words"),
     [

@@ -99,7 +99,7 @@ DISHONEST: dict[str, tuple[str, Edits, Outcome, str]] = {
 }
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("what", DISHONEST)
 def test_a_kernel_is_refused_that(what: str) -> None:
     name, edits, outcome, words = DISHONEST[what]

@@ -54,7 +54,7 @@ def with_barriers(kernel: str) -> tuple[str, str]:
     return "".join(lines), "".join(lines[:needed] + lines[needed + 1 :])
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_barrier_that_is_taken_out_is_a_race_where_no_compiler_inserts_it(
     tmp_path: Path, name: str

@@ -83,7 +83,7 @@ def text(path: Path) -> None:
     path.write_text("no bank\n" * 10_000)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "spoil",
     [truncated, cut_in_its_head, garbage, overwritten, of_another_version, of_another_layout,

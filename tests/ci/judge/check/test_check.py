@@ -525,7 +525,7 @@ def operator_with(fault: Fault, last: str, folder: Path) -> Path:
     return write_operator(folder, body, golden=fault.golden, **fault.more)
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_a_finding_with_its_line(tmp_path: Path, name: str) -> None:
     fault = FAULTS[name]

@@ -47,7 +47,7 @@ class TestHostGate(GateContract):
         )
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [

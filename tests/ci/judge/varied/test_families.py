@@ -200,7 +200,7 @@ def only(family: Family) -> VariedGate:
     return Only()
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.family)
 def test_a_fault_that_the_workload_does_not_show_is_found_out(fault: Fault) -> None:
     evaluator = judge(fault.operator, fault.family if fault.family in GIVEN else "")

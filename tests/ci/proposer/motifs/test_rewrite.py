@@ -78,7 +78,7 @@ def test_an_unknown_transform_is_named() -> None:
         find_matches(Form(transform="turbo"), parse("int a;"))
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("motif", OF_ONE_HALF.values(), ids=OF_ONE_HALF.keys())
 def test_what_a_motif_makes_of_real_kernels_still_parses(motif: Motif) -> None:
     for path in KERNELS:
@@ -100,7 +100,7 @@ def test_there_are_motifs_enough_in_both_directions() -> None:
     assert sum(bool(m.rewind) for m in MOTIFS.values()) >= 12
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("motif", OF_ONE_HALF.values(), ids=OF_ONE_HALF.keys())
 def test_no_two_ways_to_apply_a_motif_have_the_same_sites(motif: Motif) -> None:
     for path in KERNELS:
