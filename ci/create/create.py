@@ -114,9 +114,9 @@ def build(
             f"Building and verifying {camel(task.name)} on {_counted(len(task.cases), 'case')} and"
             " on varied ones (the first run on a machine builds the simulator too)."
         )
-        in_double = f"{task.function}_in_double" if task.judge else ""
+        otherwise = task.other_precision and f"{task.function}{task.other_precision}"
         unbounded = whole_without_range(task)
-        _, created = check_operator(made, folder, settings, settings.out, in_double, unbounded)
+        _, created = check_operator(made, folder, settings, settings.out, otherwise, unbounded)
         created = created.model_copy(update={"written_by": written_by})
         _readme(task, made, created, folder)
         folder.rename(settings.out)

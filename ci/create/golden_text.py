@@ -11,6 +11,8 @@ from ci.create.layout import Shaper
 from ci.create.scalars import Scalar
 from ci.create.tracing.window_values import products, spread_products, windows
 
+_PRECISION: Final = "float_"
+"""What the written function calls the dtype that it computes in."""
 _SIGNS: Final = {
     "add": "+",
     "sub": "-",
@@ -42,9 +44,11 @@ _CALLS: Final = {
 
 
 def golden_text(graph: Graph, inputs: Sequence[str], attributes: dict[str, float | int]) -> str:
-    """Python source of a function `golden` that computes what the graph says, in float64."""
+    """Python source of a function `golden` that computes what the graph says, in float64, and of
+    `golden_in_float32`, which tells where float32 does not hold it."""
     shaper = Shaper(graph, dict(enumerate(inputs)))
     given = ", ".join([*inputs, *(f"{n}={v!r}" for n, v in attributes.items())])
+    names = ", ".join([*inputs, *attributes])
     needed = graph.needed()
     lines = []
     for place, node in enumerate(graph.nodes):
@@ -61,7 +65,9 @@ def golden_text(graph: Graph, inputs: Sequence[str], attributes: dict[str, float
     body = "\n".join(lines)
     return (
         '"""What the operator computes, in double precision."""\n\nimport numpy as np\n'
-        f"{erf}{needs}\n\ndef golden({given}):\n{body}\n    return {gives}\n"
+        f"{erf}{needs}\n\ndef golden({given}):\n    return computed(np.float64, {names})\n"
+        f"\n\ndef golden_in_float32({given}):\n    return computed(np.float32, {names})\n"
+        f"\n\ndef computed({_PRECISION}, {names}):\n{body}\n    return {gives}\n"
     )
 
 
@@ -70,7 +76,7 @@ def _text(node: Node, place: int, inputs: Sequence[str], shaper: Shaper) -> str:
     match node.op:
         case "input":
             name = inputs[int(node.params["number"])]
-            return f"{name}.astype(np.float64)" if node.dtype.startswith("float") else name
+            return f"{name}.astype({_PRECISION})" if node.dtype.startswith("float") else name
         case "const":
             return f"float({node.params['value']!r})"
         case "attr":
@@ -80,8 +86,8 @@ def _text(node: Node, place: int, inputs: Sequence[str], shaper: Shaper) -> str:
         case "extent":
             return f"float(np.prod([{args[0]}.shape[a] for a in {list(node.axes())}]))"
         case "cast":
-            to = "float64" if node.dtype.startswith("float") else node.dtype
-            return f"np.asarray({args[0]}).astype('{to}')"
+            to = _PRECISION if node.dtype.startswith("float") else repr(node.dtype)
+            return f"np.asarray({args[0]}).astype({to})"
         case "copy":
             return args[0]
         case "rsqrt":

@@ -52,6 +52,12 @@ class Task:
     """Whether the sizes of a benchmark's task were halved."""
 
     @property
+    def other_precision(self) -> str:
+        """What the golden's name ends with where it computes in another precision than the one that
+        judges; '' where there is no such function."""
+        return "_in_double" if self.judge else "_in_float32" if self.generated else ""
+
+    @property
     def own_text(self) -> str:
         """The golden's file without the function that judges."""
         return self.golden.removesuffix(_IN_FLOAT32.format(function=self.function))

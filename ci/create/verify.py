@@ -169,21 +169,25 @@ def _compare(
         )
 
 
-def own_errors(evaluator: Evaluator, found: Sweep, in_double: str) -> set[str]:
-    """Names of the wrong cases in which the reference in float32 errs itself, against `in_double`,
-    the golden's function in double precision: terms cancel there, or leave the range of float32."""
+def own_errors(evaluator: Evaluator, found: Sweep, otherwise: str) -> set[str]:
+    """Names of the wrong cases in which the function errs itself in float32: terms cancel there, or
+    leave its range.
+
+    `otherwise` is the golden's function in the other precision than the reference, which is in
+    float32 or in double.
+    """
     standard = evaluator.standard
     workload, operator = standard.workload, standard.operator
-    double = workload.model_copy(update={"golden": f"golden.py:{in_double}"})
-    precise = References(operator, double, standard.backend)
+    other = workload.model_copy(update={"golden": f"golden.py:{otherwise}"})
+    others = References(operator, other, standard.backend)
     names = [spec.name for spec in operator.outputs]
     excused = set()
     for _, case, said in found.wrong:
         if not said.startswith(WRONG_VALUES):
             continue  # bytes that nobody wrote are no error of rounding
         dtypes, seed = output_dtypes(operator, case), workload.seeds[0]
-        own, right = (r.of(case, seed).outputs for r in (standard.references, precise))
-        apart = compare_outputs(own, right, names, dtypes, workload.tolerances)
+        own, theirs = (r.of(case, seed).outputs for r in (standard.references, others))
+        apart = compare_outputs(own, theirs, names, dtypes, workload.tolerances)
         if not apart.worst_error <= OWN_ERROR:
             excused.add(case.name)
     return excused
@@ -206,13 +210,13 @@ def check_operator(
     folder: Path,
     settings: CreateSettings,
     shown: Path,
-    in_double: str = "",
+    otherwise: str = "",
     unbounded: str = "",
 ) -> tuple[Trial, Created]:
     """Evaluate the written operator on its workload and on varied cases.
 
-    `in_double` is the golden's function that computes in double precision: what is wrong for the
-    one in float32 alone is that one's own error, a sum that cancels or overflows.
+    `otherwise` is the golden's function that computes in the other precision, float32 or double:
+    where the two lie apart is float32's own error, a sum that cancels or overflows.
 
     `unbounded` is an input of whole numbers that may be of any size.
 
@@ -232,7 +236,7 @@ def check_operator(
         said = trial.warnings[0].message
         raise NotRight(f"The operator made of {made.program.name} is not clean: {said}")
     found = sweep(evaluator.standard, {}, WIDE)
-    excused = own_errors(evaluator, found, in_double) if in_double else set()
+    excused = own_errors(evaluator, found, otherwise) if otherwise else set()
     wrong = held_against(found, excused)
     minor = {k: d for k, d in found.defects.items() if k not in wrong}
     whole = any("int" in t.dtype for t in made.program.outputs)

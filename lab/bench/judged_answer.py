@@ -34,9 +34,6 @@ MODULE: Final = "lab.bench.judged_answer"
 NO_ANSWER: Final = "no answer"
 UNREADABLE: Final = "unreadable"
 
-_IN_DOUBLE: Final = "_in_double"
-"""What ends the name of a golden function that computes in double precision."""
-
 _GOLDEN: Final = '''
 
 def judged{precision}(*given, **attributes):
@@ -77,7 +74,8 @@ def judged(job: AnswerJob) -> AnswerRow:
         _write(folder, files)
         operator = load_operator(folder)
         _write(folder, _workload(task, operator))
-        return _row(row, operator, settings, f"judged{_IN_DOUBLE}" if task.judge else "")
+        otherwise = task.other_precision and f"judged{task.other_precision}"
+        return _row(row, operator, settings, otherwise)
     except (InputError, ValidationError) as problem:
         said = worded(problem) if isinstance(problem, ValidationError) else str(problem)
         return row.model_copy(update={"said": said})
@@ -106,7 +104,7 @@ def _workload(task: Task, operator: Operator) -> dict[str, str]:
     data = {"golden": "golden.py:judged", "cases": [one]}
     golden = task.golden + "".join(
         _GOLDEN.format(names=names, function=task.function, precision=precision)
-        for precision in ("", *([_IN_DOUBLE] if task.judge else ()))
+        for precision in dict.fromkeys(("", task.other_precision))
     )
     return {"golden.py": golden, "workload.yaml": yaml.safe_dump(data, sort_keys=False)}
 
@@ -130,7 +128,7 @@ def _attributes(task: Task, operator: Operator) -> dict[str, str]:
 
 
 def _row(
-    row: AnswerRow, operator: Operator, settings: GeneratorsSettings, in_double: str
+    row: AnswerRow, operator: Operator, settings: GeneratorsSettings, otherwise: str
 ) -> AnswerRow:
     refused = _guarded(operator)
     if refused is not None:
@@ -155,7 +153,7 @@ def _row(
             update={"outcome": Outcome.UNFIT.value, "gate": "warnings", "said": faults[0]}
         )
     found = sweep(evaluator.standard, {}, WIDE)
-    excused = own_errors(evaluator, found, in_double) if in_double else set()
+    excused = own_errors(evaluator, found, otherwise) if otherwise else set()
     if wrong := held_against(found, excused):
         kind, words = next(iter(wrong.items()))
         failed = {"outcome": Outcome.UNFIT.value, "gate": "varied cases"}

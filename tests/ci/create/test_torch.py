@@ -10,7 +10,9 @@ import pytest
 from scipy import special
 
 from ci.create.benchmark import torch_task
+from ci.create.create import create
 from ci.create.tracer import STANDIN
+from ci.model.created import CreateSettings
 from ci.model.errors import InputError
 
 pytestmark = pytest.mark.every_level
@@ -185,6 +187,38 @@ def test_a_task_is_described_without_its_gigabytes_and_reduced(tmp_path: Path) -
     right = 3.5 * normed * special.ndtr(normed)
     found = space["golden"](values, ones, zeros)
     np.testing.assert_allclose(found, right.reshape(values.shape), rtol=1e-9, atol=1e-12)
+
+
+MEAN_OF_SQUARES = """
+import torch
+import torch.nn as nn
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.mean(x ** 2, dim=1)
+
+def get_inputs():
+    return [torch.rand(8, 64)]
+"""
+
+
+def test_its_golden_function_tells_where_float32_does_not_hold_it(tmp_path: Path) -> None:
+    (tmp_path / "square.py").write_text(MEAN_OF_SQUARES)
+    task, tracer = torch_task(tmp_path / "square.py", 1 << 20)
+    tracer.close()
+    space: dict[str, Any] = {}
+    exec(task.golden, space)
+    x = np.full((2, 64), 1e19, np.float32)
+    assert np.allclose(space["golden"](x), 1e38)
+    with np.errstate(over="ignore"):
+        assert np.isinf(space[f"golden{task.other_precision}"](x)).all()
+
+
+@pytest.mark.long
+def test_an_operator_is_right_whose_sum_float32_does_not_hold(tmp_path: Path) -> None:
+    (tmp_path / "square.py").write_text(MEAN_OF_SQUARES)
+    settings = CreateSettings(out=tmp_path / "made", from_benchmark=True)
+    assert create(str(tmp_path / "square.py"), settings).varied > 10
 
 
 def test_a_task_that_decides_by_values_is_refused(tmp_path: Path) -> None:
