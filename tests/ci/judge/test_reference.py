@@ -9,7 +9,10 @@ from ci.backend.sim import SimulatorBackend
 from ci.judge.reference import HALF_ULP, VARIED_BYTES, References
 from ci.model.errors import InputError
 from ci.model.workload import TensorCase, Workload, WorkloadCase
+from ci.source.discovery import load_operator
+from ci.source.workload_file import load_workload
 from ci.testing.scale_shift import OPERATOR
+from tests.places import OPERATORS
 
 CASE = WorkloadCase(name="c", inputs=(TensorCase(shape=(64,), dtype="float32"),))
 
@@ -54,6 +57,20 @@ def test_moved_inputs_tell_how_well_conditioned_each_output_is(tmp_path: Path) -
 
 def test_a_golden_without_float64_tells_nothing_of_it(tmp_path: Path) -> None:
     assert references(tmp_path, "assert x.dtype == np.float32; return x").swayed(CASE, 1) == []
+
+
+def test_without_a_golden_outputs_are_as_long_as_the_host_side_infers() -> None:
+    operator = load_operator(OPERATORS / "src" / "reduce" / "row_mean")
+    own = load_workload(operator)
+    cases = tuple(case.model_copy(update={"outputs": ()}) for case in own.cases)
+    workload = own.model_copy(update={"golden": "", "cases": cases})
+    asked = References(operator, workload, SimulatorBackend("910B4"))
+    (found,), (right,) = (
+        asked.of(cases[0], 1).outputs,
+        References(operator, own, SimulatorBackend("910B4")).of(own.cases[0], 1).outputs,
+    )
+    assert isinstance(found, np.ndarray) and isinstance(right, np.ndarray)
+    assert found.shape == right.shape != asked.of(cases[0], 1).inputs[0].shape
 
 
 def test_a_case_that_was_made_up_may_not_give_as_much_as_one_that_was_asked_for(
