@@ -22,7 +22,7 @@ from ci.source.cpp_text import without_comments
 _OWN: Final = 2
 """The last parameters of each such function: the size of its workspace, and what comes next."""
 _MOST_EXAMPLES: Final = 8
-"""Of one program."""
+"""The most that one program gives."""
 _MOST_HEADERS: Final = 200
 _MOST_BYTES: Final = 200_000
 _DTYPES: Final = {"bf16": "bfloat16", "double": "float64"}

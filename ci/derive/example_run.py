@@ -17,25 +17,36 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from ci.derive.program import MAIN, Program
+from ci.host.door.forwarding import forwarding
 from ci.host.host_command import HOST
+from ci.host.tiling_request import platform_facts
+from ci.model import layout
 from ci.model.errors import InputError
+from ci.model.settings import DEFAULT_DEVICE
+from ci.simulator.toolchain import Toolchain
 from ci.source.cpp_text import split_arguments
-from ci.source.device_half import host_half
+from ci.source.device_half import host_half, without_definitions_at
 from ci.source.readable_files import shown
 from ci.system.cache import BuildCache, digest
 from ci.system.candidate_compiler import COMPILE_LIMITS, compile_command
 from ci.system.compiler import compile_trusted, compiler_version
 from ci.system.sandbox import Limits, run
 from ci.system.scratch import scratch
+from rules.devices import load_device
 
 _STANDIN: Final = Path(__file__).parent / "standin"
 _PROGRAM: Final = "program.h"
 _GRAPH: Final = "graph.h"
-_SHARED: Final = ("detail/ge_shape.h", "detail/types.h")
-"""Headers of the host side that the graph's is made of."""
+_TILING: Final = "tiling.h"
+_FACTS: Final = "facts.o"
+_SET_FACTS: Final = """
+#include "detail/platform.h"
+#include "runtime/runtime.h"
+__attribute__((constructor)) static void set_facts() { host::current_platform().facts = {FACTS}; }
+"""
 _FLAGS: Final = ("-std=c++17", "-O0", "-w", "-fpermissive")
 _RUN_LIMITS: Final = Limits(seconds=20, memory_bytes=8 << 30, file_bytes=16 << 20)
 _COMPILE_LIMITS: Final = replace(COMPILE_LIMITS, seconds=60)
@@ -43,6 +54,8 @@ _COMPILE_LIMITS: Final = replace(COMPILE_LIMITS, seconds=60)
 _MOST_TRIES: Final = 12
 """Times that a program is compiled: each time with more of what the compiler missed."""
 _MOST_ROWS: Final = 64
+_WHAT: Final = ("name", "arguments", "blocks", "template", "dtype", "shape", "bytes")
+"""What says what something is: where runs differ in it, nothing is known of it."""
 _MADE_UP: Final = 1_905_000_000
 """The first of the numbers that stand for unknown constants: none that a program writes, so that
 what is one of them is not taken for its own. As a length it ends the program."""
@@ -60,6 +73,8 @@ _MISSING = re.compile(r"fatal error: ([\w./+-]+): No such file")
 _NO_CLASS = re.compile(r"error: .(?P<name>\w+). is not a member of .(?:ge::)?op.")
 _USED = re.compile(r"\bop::(\w+)")
 _DECLARED = re.compile(r"\bREG_OP\s*\(\s*(\w+)\s*\)")
+_NO_NAMESPACE = re.compile(r"error: .(\w+). is not a namespace-name")
+_ERROR_AT = re.compile(r"^(program\d+\.cpp):(\d+):\d+: error", re.MULTILINE)
 _SOURCES: Final = {
     "Data": "INPUT(x).OUTPUT(y).ATTR(index, Int)",
     "Const": "OUTPUT(y).ATTR(value, Tensor)",
@@ -178,12 +193,37 @@ def calls_of(program: Program) -> list[Call]:
         if not _compiled(place, program):
             # It may need none of the others.
             return calls_of(replace(program, texts=texts[:1])) if len(texts) > 1 else []
-        # Programs look for their data beside the folder that they are built in, or further out.
-        built = place / "project" / "examples" / "program" / "build"
-        built.mkdir(parents=True)
-        # How it ends does not matter: each call is written when it is made.
-        run([str(place / "program")], cwd=built, writable=[place], limits=_RUN_LIMITS)
-        return _read(built / "calls.jsonl")
+        rows = _run(place)
+        if any("absent" in row for row in rows):
+            rows = [*map(_agreed, rows, _run(place, again=True))]
+        return _calls(rows)
+
+
+def _run(place: Path, *, again: bool = False) -> list[dict[str, Any]]:
+    """What the program writes down. `again`: with another byte in what nobody set, and in each file
+    that is not there."""
+    # Programs look for their data beside the folder that they are built in, or further out.
+    built = place / ("again" if again else "project") / "examples" / "program" / "build"
+    built.mkdir(parents=True)
+    words = ["env", "MALLOC_PERTURB_=90", "ASCENDOPT_BYTE=Z"] if again else []
+    # How it ends does not matter: each call is written when it is made.
+    run([*words, str(place / "program")], cwd=built, writable=[place], limits=_RUN_LIMITS)
+    return _read(built / "calls.jsonl")
+
+
+def _agreed(value: Any, other: Any) -> Any:
+    """What two runs agree on; None where they do not, or on what something is."""
+    if value == other:
+        return value
+    if isinstance(value, dict) and isinstance(other, dict):
+        both = {key: _agreed(one, other.get(key)) for key, one in value.items()}
+        unsure = any(both[key] is None for key in _WHAT if key in both)
+        return None if unsure else {k: one for k, one in both.items() if one is not None}
+    if not (isinstance(value, list) and isinstance(other, list) and len(value) == len(other)):
+        return None
+    if not all(isinstance(one, dict) for one in (*value, *other)):
+        return None
+    return [_agreed(*pair) or {} for pair in zip(value, other, strict=True)]
 
 
 def _watched(text: str) -> str:
@@ -248,8 +288,9 @@ def _compiled(place: Path, program: Program) -> bool:
     What the compiler does not know of the toolkit is made up, and tried again: numbers, types
     without members, functions that answer success.
     """
-    runtime, own = _runtime(), program.path.parent
-    header = _GRAPH if any(map(_MAKES_GRAPH.search, program.texts)) else _PROGRAM
+    header, own = _header(program.texts), program.path.parent
+    runtime = _runtime(header)
+    library = [*_library(), runtime / _FACTS] if header == _TILING else []
     folders = [own, *program.include_folders]
     try:
         readable = [one for folder in folders for one in shown(folder)]
@@ -269,11 +310,12 @@ def _compiled(place: Path, program: Program) -> bool:
                     *(f"-I{one}" for one in program.include_folders),
                     *("-idirafter", str(place / "absent")),
                     *sorted(one.name for one in place.glob("program*.cpp")),
+                    *map(str, library),
                     *("-o", "program"),
                 ]
             ),
             cwd=place,
-            readable=[runtime, *readable],
+            readable=[runtime, *readable, *library],
             writable=[place],
             limits=_COMPILE_LIMITS,
         )
@@ -288,32 +330,65 @@ def _compiled(place: Path, program: Program) -> bool:
         }
         new = {name: is_type for name, is_type in missed.items() if name not in made}
         classes = {*_NO_CLASS.findall(said)} & program.prototypes.keys() - made
-        if not new and not headers and not classes:
+        spaces = {*_NO_NAMESPACE.findall(said)} - made
+        found = new.keys() | headers | classes | spaces
+        if not found and not _without_what_fails(place, said):
             return False
-        made |= new.keys() | headers | classes
+        made |= found
         text = "\n".join(one.read_text(encoding="utf-8") for one in place.glob("program*.cpp"))
         with known.open("a", encoding="utf-8") as file:
             file.writelines(program.prototypes[name] for name in sorted(classes))
+            file.writelines(f"namespace {name} {{}}\n" for name in sorted(spaces))
             file.writelines(_made_up(name, is_type, text) for name, is_type in new.items())
     return False
 
 
-def _runtime() -> Path:
-    """The folder of the stand-in, compiled once for all programs."""
+def _without_what_fails(place: Path, said: str) -> bool:
+    """Leave out what does not compile and is not `main`: constants and classes for the device.
+    Whether there was anything; what `main` needs of it is missed then."""
+    lines: dict[str, list[int]] = {}
+    for name, line in _ERROR_AT.findall(said):
+        lines.setdefault(name, []).append(int(line))
+    changed = False
+    for name, numbers in lines.items():
+        text = (place / name).read_text(encoding="utf-8")
+        left = without_definitions_at(text, numbers, MAIN)
+        (place / name).write_text(left, encoding="utf-8")
+        changed |= left != text
+    return changed
+
+
+def _header(texts: Sequence[str]) -> str:
+    """The header of the stand-in that a program is compiled with."""
+    if any(map(_MAKES_GRAPH.search, texts)):
+        return _GRAPH
+    ours = forwarding("host").keys()
+    return _TILING if any(ours & layout.included(one) for one in texts) else _PROGRAM
+
+
+def _runtime(header: str) -> Path:
+    """The folder of the stand-in with a header that is compiled once for all programs."""
     texts = {one.name: one.read_bytes() for one in sorted(_STANDIN.glob("*.h"))}
-    texts |= {name: (HOST / name).read_bytes() for name in _SHARED}
+    chip = load_device(DEFAULT_DEVICE)
+    facts = ", ".join(f'{{"{name}", "{said}"}}' for name, said in platform_facts(chip).items())
 
     def make(folder: Path) -> None:
         for name, text in texts.items():
-            (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_bytes(text)
-        for header in (_PROGRAM, _GRAPH):
-            output = folder / f"{header}.gch"
-            built = [*_FLAGS, "-I.", "-x", "c++-header", header, "-o", str(output)]
-            compile_trusted(built, folder)
+        flags = (*_FLAGS, f"-I{HOST}")
+        compile_trusted([*flags, "-x", "c++-header", header, "-o", f"{header}.gch"], folder)
+        if header == _TILING:
+            (folder / "facts.cpp").write_text(_SET_FACTS.replace("FACTS", facts))
+            compile_trusted([*flags, "-c", "facts.cpp", "-o", _FACTS], folder)
 
-    key = digest([compiler_version(), *_FLAGS, *texts.values()])
+    ours = (one.read_bytes() for one in sorted(HOST.rglob("*.h")))
+    key = digest([compiler_version(), *_FLAGS, header, facts, *texts.values(), *ours])
     return BuildCache().get("example_runtime", key, make)
+
+
+def _library() -> tuple[Path, ...]:
+    """What stands for the library for tilings, compiled."""
+    return Toolchain(load_device(DEFAULT_DEVICE).architecture).host_library
 
 
 def _made_up(name: str, is_type: bool, text: str) -> str:
@@ -348,19 +423,26 @@ def _is_whole(row: dict[str, Any]) -> bool:
     return not any(map(_is_made_up, (row.get("blocks"), *template)))
 
 
-def _read(file: Path) -> list[Call]:
+def _read(file: Path) -> list[dict[str, Any]]:
     """What the program wrote, as far as it is whole: the program may have been ended."""
-    calls: list[Call] = []
-    taken: set[int] = set()
+    rows = []
     try:
         with file.open("rb") as lines:
             for line, _ in zip(lines, range(_MOST_ROWS), strict=False):
-                said = json.loads(line)
-                row = _ROW.validate_python(_known(said))
-                if isinstance(row, _Taken):
-                    taken.add(row.taken)
-                elif _is_whole(said):
-                    calls.append(row)
+                rows.append(json.loads(line))
     except (OSError, ValueError):
         pass
+    return [row for row in rows if isinstance(row, dict)]
+
+
+def _calls(rows: Sequence[dict[str, Any] | None]) -> list[Call]:
+    calls: list[Call] = []
+    taken: set[int] = set()
+    for said in rows:
+        with suppress(ValidationError):
+            row = _ROW.validate_python(_known(said))
+            if isinstance(row, _Taken):
+                taken.add(row.taken)
+            elif said and _is_whole(said):
+                calls.append(row)
     return [call.model_copy(update={"taken": frozenset(taken)}) for call in calls]

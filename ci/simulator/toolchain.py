@@ -341,6 +341,11 @@ class Toolchain:
         """Object files of the host side's runtime."""
         return self._runtime()
 
+    @cached_property
+    def host_library(self) -> tuple[Path, ...]:
+        """The same for a program with a `main` of its own."""
+        return self._runtime(("main.cpp",))
+
     def _runtime(self, without: Sequence[str] = ()) -> tuple[Path, ...]:
         sources = [path for path in runtime_sources() if path.name not in without]
         return tuple(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from tree_sitter import Node
@@ -22,6 +22,12 @@ _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[^\n]*", re.MULTILINE)
 _AROUND = ("linkage_specification", "template_declaration")
 """What a single definition may be wrapped in."""
 
+_SCOPES = (
+    *("namespace_definition", "linkage_specification", "declaration_list"),
+    *("preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "preproc_elifdef"),
+)
+"""What may hold definitions that are in no class and no function."""
+_CONDITION = re.compile(r"\s*#\s*(?:if|el|endif)")
 _HOLDERS = ("class_specifier", "struct_specifier", "function_definition")
 
 
@@ -53,6 +59,27 @@ def device_half(text: str) -> str:
             break
         left = [one for one in left if one not in called]
     return _blank(text, [one.span for one in left])
+
+
+def without_definitions_at(text: str, lines: Collection[int], kept: re.Pattern[str]) -> str:
+    """A source without what it defines outside of functions at any of these lines (from 1), blanked
+    to equal length; what holds a match of `kept` stays."""
+    source = parse(text)
+    spans = [
+        span
+        for node in _at_namespace_scope(source.root)
+        if any(node.start_point[0] < line <= node.end_point[0] + 1 for line in lines)
+        and not kept.search(text[span := _span(source, node)])
+    ]
+    return _blank(text, spans)
+
+
+def _at_namespace_scope(node: Node) -> Iterator[Node]:
+    for child in node.named_children:
+        if child.type in _SCOPES:
+            yield from _at_namespace_scope(child)
+        elif not child.type.startswith(("preproc_", "comment")) and "identifier" not in child.type:
+            yield child
 
 
 def for_device(text: str) -> bool:
@@ -113,7 +140,10 @@ def _blank(text: str, spans: Iterable[slice]) -> str:
     parts, done = [], 0
     for span in sorted(spans, key=lambda one: one.start):
         start = max(done, span.start)
-        gone = "\n".join(" " * len(line) for line in text[start : span.stop].split("\n"))
+        gone = "\n".join(
+            line if _CONDITION.match(line) else " " * len(line)  # its other arm may stay
+            for line in text[start : span.stop].split("\n")
+        )
         parts += [text[done:start], gone]
         done = max(done, span.stop)
     return "".join((*parts, text[done:]))

@@ -1,5 +1,6 @@
 // Files that a program reads and that are not there: its data, which a script makes before it runs.
-// Each is a byte of nothing here, so that the program goes on; values are not read of it then.
+// Each is one byte here, so that the program goes on. What hangs on it another run shows, in which
+// it is another byte.
 #pragma once
 
 #include <dlfcn.h>
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 namespace ascendopt {
@@ -48,7 +50,8 @@ inline void make_absent(const char* path) {
         mkdirat(AT_FDCWD, name.substr(0, end).c_str(), 0700);
     int made = openat(AT_FDCWD, path, O_CREAT | O_EXCL | O_WRONLY, 0600);
     if (made >= 0) {
-        read_absent() |= write(made, "", 1) == 1;
+        const char* byte = std::getenv("ASCENDOPT_BYTE");
+        read_absent() |= write(made, byte ? byte : "", 1) == 1;
         close(made);
     }
     errno = before;

@@ -329,8 +329,7 @@ private:
         row.key("shape"), row.list(desc.GetShape().GetDims());
         size_t count = 1;
         for (int64_t length : desc.GetShape().GetDims()) count *= length < 0 ? 0 : size_t(length);
-        if (held && !ascendopt::read_absent())
-            ascendopt::held(row, dtype, held->GetData(), count, held->GetSize());
+        if (held) ascendopt::held(row, dtype, held->GetData(), count, held->GetSize());
         row.text += '}';
     }
 };

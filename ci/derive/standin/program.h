@@ -37,6 +37,8 @@ struct bfloat16 {
 #define __cube__
 #define __mix__(...)
 using GM_ADDR = uint8_t*;
+#ifndef ASCENDOPT_LIBRARY_TYPES
 using half = op::fp16_t;
+#endif
 using bfloat16_t = op::bfloat16;
 namespace AscendC {}

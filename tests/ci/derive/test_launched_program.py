@@ -128,6 +128,47 @@ def test_a_program_fills_the_whole_frame_and_it_can_be_evaluated(tmp_path: Path)
     assert trial.outcome is Outcome.OK, trial.refusal
 
 
+ASKS = """
+#include "tiling/platform/platform_ascendc.h"
+#include "tiling/tiling_api.h"
+using namespace tiles;
+constexpr DeviceConfig CONFIG = {DeviceMode::WIDE, -1};
+#if WIDE
+__global__ __aicore__ void other(GM_ADDR x, __gm__ int32_t* rowsAt)
+#else
+__global__ __aicore__ void other(GM_ADDR x)
+#endif
+{
+}
+"""
+PLANNED = """
+    auto* chip = platform_ascendc::PlatformAscendCManager::GetInstance();
+    matmul_tiling::MultiCoreMatmulTiling product(*chip);
+    product.SetDim(chip->GetCoreNumAiv());
+    optiling::TCubeTiling planned;
+    product.SetShape(64, 32, 128), product.SetOrgShape(64, 32, 128);
+    if (product.GetTiling(planned) < 0) return 1;
+    std::vector<int32_t> bytes(planned.GetDataSize() / 4);
+    planned.SaveToBuffer(bytes.data(), planned.GetDataSize());
+    at = Filled(16, bytes.data() + 1);
+    ge::Shape shape({4, 128});
+    plan.each = AscendC::GetLogSoftMaxMinTmpSize(shape, 4, false);
+    FILE* file = fopen("../data/by.bin", "rb");
+    fread(&plan.by, 1, sizeof plan.by, file);
+"""
+
+
+def test_what_a_program_asks_of_the_tiling_library_is_known(tmp_path: Path) -> None:
+    """And what does not hang on a file that is not there, and no constant for the device."""
+    text = KERNEL + ASKS + MAIN.replace("LAUNCH", PLANNED + LAUNCH)
+    folder = _repository(tmp_path, {"csrc/scale.asc": text})
+    file, _ = write_frame(tmp_path / "csrc" / "scale.asc", "scaled", folder, given_to_kernel)
+    said = yaml.safe_load(file.read_text())
+    fields = said["launch"]["structs"]["plan"]["fields"]
+    assert fields["each"] > 0 and fields["steps"] == [1, -2] and "by" not in fields
+    assert said["cases"][0]["inputs"]["rowsAt"]["values"][:3] == [64, 32, 128]
+
+
 def test_device_code_of_headers_is_left_out_as_that_of_the_source(tmp_path: Path) -> None:
     helpers, kernel = KERNEL.split("template <uint32_t rows>")
     local = "__aicore__ inline void Clear(__cbuf__ half* at) { *at = half(0); }\n"
