@@ -19,14 +19,16 @@ from bot.repository.job import State
 from bot.repository.language import checkout_language, readme_language
 from bot.server.merge_request import body
 from bot.server.refused import Kind
+from ci.judge.causes import cause
 from ci.model.finding import Severity
-from ci.model.trial import Candidate, Outcome
+from ci.model.trial import Candidate, Measurement, Outcome, PipeTime
 from ci.tiling.knob_words import NEUTRAL, WORDS
 from rules.constants import constant_words
 from rules.findings import load_findings
 from rules.guards import source_rules
 from rules.load import load_motifs, load_taxonomy
 from tests.bot.make import result
+from tests.ci.judge.test_diagnose import measured
 from tests.places import TOP
 
 CHINESE = re.compile("[\u4e00-\u9fff]")
@@ -188,6 +190,39 @@ def test_what_a_tiling_step_does_and_why_has_a_translation() -> None:
     steps = (*WORDS.values(), *NEUTRAL.values())
     assert without([f"{words} ({{place}})." for words in steps], known) == []
     assert without(filter(None, reasons(TOP / "ci" / "tiling")), known) == []
+
+
+def test_what_a_number_of_the_tiling_changed_has_a_translation() -> None:
+    def pipes(dims: tuple[int, ...], cycles: int, copies: int = 0) -> Measurement:
+        return measured(
+            *(
+                PipeTime(
+                    total_cycles=cycles,
+                    block_dim=dim,
+                    busy_cycles={"MTE2": cycles / 2 if copies else 1},
+                    wait_cycles={"MTE3<-VECTOR": 0 if copies else cycles / 2},
+                    instructions={"copy_gm_to_ubuf": copies},
+                    gm_read_bytes=16384,
+                )
+                for dim in dims
+            )
+        )
+
+    found = [
+        cause(pipes(old, 9000, copies), pipes(new, 5000, copies // 2))
+        for old, new in [((8,), (8,)), ((9, 9), (4, 8)), ((4, 8), (2, 2)), ((4, 8), (2, 4))]
+        for copies in (0, 16)
+    ]
+    assert len(set(found)) == len(found)
+    with language("zh"):
+        spoken = [local(one) for one in found]
+    assert not [one for one in spoken if re.search("[a-z]{2}", one)]
+    over = "以上为全部用例之和，仅含此项改动。"
+    assert spoken[0] == f"每核 MTE3 等待 VECTOR 由 4,500 个周期变为 2,500 个周期。{over}"
+    assert spoken[1] == (
+        "搬运由 16 次（平均 1 KiB）变为 8 次（平均 2 KiB）；"
+        f"每核 MTE2 忙碌由 4,500 个周期变为 2,500 个周期。{over}"
+    )
 
 
 @pytest.mark.parametrize("texts", [catalogue, sentence_catalogue])
