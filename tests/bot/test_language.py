@@ -118,6 +118,40 @@ def test_a_refusal_has_a_translation() -> None:
         assert not [one for one in found if not CHINESE.search(local(one))]
 
 
+def faults() -> Iterator[str]:
+    """What the machine says of memories, races, flags and queues, with values in it."""
+    simulator = TOP / "ci" / "simulator"
+    names = ("memory", "hazard", "flags", "gm", "kernel_words")
+    files = [simulator / "machine" / f"{name}.cpp" for name in names]
+    for file in (*files, *simulator.glob("ascendc/**/queue.h")):
+        for whole in re.findall(r'"[^"\n]*"(?:\s*"[^"\n]*")*', file.read_text()):
+            text = "".join(re.findall(r'"([^"]*)"', whole))
+            if not text.endswith(".") or text.count(" ") < 3:
+                continue
+            text = re.sub("^%s %s ", "x reads ", text)
+            yield re.sub(r"%(?:\w*?[sudxp]|\.0f)", "x1", text)
+
+
+def test_what_the_machine_finds_has_a_translation() -> None:
+    found = [one for one in faults() if "No memory" not in one and not one.startswith("The ")]
+    assert len(found) > 40
+    with language("zh"):
+        assert not [one for one in found if not CHINESE.search(local(one))]
+        room = local(
+            "case a, seed 1: Buffer VECOUT asks for 8 bytes of UB from 0x3 on, beyond the 4 there"
+            " are."
+        )
+        race = local(
+            "vadds on VECTOR overwrites what copy_ubuf_to_gm on MTE3 reads at UB bytes 0x0..0x1f,"
+            " and no flag or barrier orders the two on core 0; it needs a set_flag/wait_flag pair"
+            " from MTE3 to VECTOR."
+        )
+    assert room == "用例 a，种子 1：缓冲区 VECOUT 从 0x3 起申请 UB 的 8 字节，超出现有的 4 字节。"
+    assert race.startswith(
+        "VECTOR 上的 vadds 覆盖 MTE3 上的 copy_ubuf_to_gm 在 UB bytes 0x0..0x1f 读取"
+    )
+
+
 def without(found: Iterable[str], known: Collection[str]) -> list[str]:
     """The messages that are not known, short enough that pytest shows them."""
     return sorted(set(found) - set(known))
