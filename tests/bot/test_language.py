@@ -208,6 +208,17 @@ def test_why_a_tuple_was_retrieved_has_a_translation() -> None:
         assert not [one for one in found if not CHINESE.search(local(one))]
 
 
+def test_why_no_operator_is_created_has_a_translation() -> None:
+    """The answer to `/create` says it; benchmarks and recorded models are the terminal's."""
+    elsewhere = ("benchmark.py", "create.py", "model_writer.py", "program_files.py", "base.py")
+    files = [f for f in (TOP / "ci" / "create").rglob("*.py") if f.name not in elsewhere]
+    errors = ("InputError", "TrialFailure", "Unsupported", "refuse", "Refused")
+    found = [text for file in files for text in found_in(file, *errors)]
+    assert len(found) > 50
+    with language("zh"):
+        assert not [one for one in found if not CHINESE.search(local(one))]
+
+
 def test_an_error_of_the_bot_has_a_translation() -> None:
     """The bot answers with them: what a command, a result or a patch lacks."""
     found = []
