@@ -100,7 +100,7 @@ def spread_note(result: Result) -> str:
     found = result.uncertainty
     if found is None:
         return ""
-    return _(
+    said = _(
         "{count} conditions were timed: the start states of a launch, and each constant of the"
         " machine model that is assumed or loosely fitted, at both ends of its range. The speedup"
         " is at least {low}× ({least}) and at most {high}× ({most}).",
@@ -109,6 +109,14 @@ def spread_note(result: Result) -> str:
         least=_where(result, found.weakest[0]),
         high=f"{found.high:.2f}",
         most=_where(result, found.strongest[0]),
+    )
+    shown = len(spread_rows(result))
+    if not 0 < shown < len(found.members):
+        return said
+    return f"{said} " + _(
+        "The table has {shown} of them: the start states, and the constants that move the speedup"
+        " most.",
+        shown=shown,
     )
 
 

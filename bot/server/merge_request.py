@@ -92,7 +92,8 @@ class SubmitSettings(CommitStyle):
         default=False, description="Propose again what a person has closed without merging."
     )
     dry_run: bool = Field(
-        default=False, description="Check everything and say what would be written; write nothing."
+        default=False,
+        description="Check everything, and print the merge request that would be; write nothing.",
     )
 
 

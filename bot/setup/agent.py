@@ -26,7 +26,10 @@ def agent_files(top: Path, folder: str) -> tuple[SetupFile, ...]:
     """
     place = PurePosixPath(folder)
     if place.is_absolute() or ".." in place.parts:
-        raise InputError(f"--agent {folder} must be a folder inside the repository.")
+        raise InputError(
+            f"--agent {folder} is not a path from the repository's top; give one such as"
+            " .agents/skills, and the repository as the argument before it."
+        )
     files = [
         _file(top, str(place / "ascendopt" / path.relative_to(SKILL)), path.read_text("utf-8"))
         for path in sorted(SKILL.rglob("*.md"))

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
+from ci.judge.causes import cause
 from ci.model.operator import Operator
-from ci.model.trial import Change, Trial
+from ci.model.trial import Candidate, Change, Outcome, Trial
 from ci.search.run import Run
 from ci.tiling.knob_words import knob_changes
 from ci.tiling.synthesize import follow, synthesize
+from ci.tiling.template import KnobValue, TilingTemplate
 
 
 def summed(run: Run, operator: Operator, best: Trial) -> tuple[Change, ...]:
     """The changes of `best` against the original operator, host tiling first.
 
     A number that several steps moved is one change, from its first value to its last. A change
-    that a later step took back is none. A source that lies outside the operator's two folders is
-    named by its path from the repository's top.
+    that a later step took back is none. The reason for a number is what it changed in the profile
+    where it alone was moved; where no trial shows that, the knob's own. A source that lies outside
+    the operator's two folders is named by its path from the repository's top.
     """
     shared = operator.shared_paths
     return tuple(
@@ -29,14 +32,44 @@ def _summed(run: Run, operator: Operator, best: Trial) -> tuple[Change, ...]:
     assert run.baseline.measurement is not None
     parts = remaining(part for step in run.line(best) for part in step.candidate.own_parts)
     template = synthesize(operator, run.baseline.measurement.fingerprint.device)
-    known = follow(operator, template, [*run.history, best])
+    trials = [*run.history, best]
+    known = follow(operator, template, trials)
     at = known.get(best.candidate.hash)
     moved = {part.knob: part for part in parts if part.knob}
     others = [part for part in parts if not part.knob]
     if at is None:  # the tiling was rewritten beyond its numbers
         return (*moved.values(), *others)
     now = {name: value for name, value in at.values.items() if name in moved}
-    return (*knob_changes(template, now), *others)
+    measured = [t for t in trials if t.outcome is Outcome.OK and t.measurement is not None]
+    original = template.values
+    moves = []
+    for one in knob_changes(template, now):
+        first, last = original[one.knob], now[one.knob]
+        shown = _shown(operator, measured, known, one.knob, first, last)
+        moves.append(one.model_copy(update={"why": shown or one.why}))
+    return (*moves, *others)
+
+
+def _shown(
+    operator: Operator,
+    measured: Sequence[Trial],
+    known: Mapping[str, TilingTemplate],
+    knob: str,
+    first: KnobValue,
+    last: KnobValue,
+) -> str:
+    """What the profiles of two programs show that differ in one knob alone; '' without such."""
+    by_hash = {trial.candidate.hash: trial for trial in measured}
+    for trial in measured:
+        at = known.get(trial.candidate.hash)
+        if at is None or at.values.get(knob) != first:
+            continue
+        texts = trial.candidate.files | at.changes({knob: last})
+        own = {path: text for path, text in texts.items() if text != operator.read(path)}
+        other = by_hash.get(Candidate(files=own).hash)
+        if other is not None and trial.measurement and other.measurement:
+            return cause(trial.measurement, other.measurement)
+    return ""
 
 
 def remaining(parts: Iterable[Change]) -> list[Change]:

@@ -38,7 +38,7 @@ def without(operator: Operator, best: Trial, parent: Trial, child: Trial) -> Can
         stage=child.candidate.stage,
         parent=best.candidate.hash,
         proposer="rules",
-        rationale=f"{WITHOUT} {child.number}, for what it earns now.",
+        rationale=f"{WITHOUT} {child.number}, to see what it still gains.",
         parts=tuple(p.model_copy(update={"undone": True}) for p in child.candidate.own_parts),
     )
 

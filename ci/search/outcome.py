@@ -230,9 +230,10 @@ def _surest_first(
 
 def _judged(spread: Uncertainty) -> tuple[Verdict, str]:
     """The verdict on a gain that was verified, and why."""
-    least = f"at least {spread.held:.3f} in every start state, "
+    least = f", and of at least {spread.held:.3f} in every start state"
     held = least if spread.held < spread.speedup else ""
-    said = f"Faster by a factor of {held}{spread.speedup:.3f} ({spread.interval})."
+    factor = f"{spread.speedup:.3f} ({spread.condition}){held}"
+    said = f"Faster by a factor of {factor}: {spread.interval}."
     if spread.low > 1 + MINIMUM_EFFECT:
         least = f"{where(spread.lowest)}: {spread.members[spread.lowest]:.2f}×."
         lost = f" Less than half of the gain remains {least}" if spread.hangs_on else ""

@@ -29,6 +29,8 @@ NEUTRAL: Final = {
     "ub_work": "Tiles of small inputs as large as those of large ones",
 }
 
+_TIGHTER_WHEN_LARGER: Final = ("core_work", "core_root", "core_rows")
+
 
 def set_to(knob: Knob, before: KnobValue, value: KnobValue) -> str:
     """What it means that a knob goes from one value to another, without a full stop."""
@@ -42,6 +44,18 @@ def set_to(knob: Knob, before: KnobValue, value: KnobValue) -> str:
     if ".output" in knob.name:
         text = text.replace("elements", "elements of the output", 1)
     return f"{text} ({where}{was})"
+
+
+def reason(knob: Knob, before: KnobValue, value: KnobValue) -> str:
+    """Why a knob's new value may be faster, a sentence; '' where it loosens a limit.
+
+    The reason of a limit speaks for a tighter one.
+    """
+    if knob.kind not in WORDS:
+        return knob.why
+    tighter = value > before if knob.kind in _TIGHTER_WHEN_LARGER else value < before
+    loosened = value == knob.neutral or (before != knob.neutral and not tighter)
+    return "" if loosened else knob.why
 
 
 def limit(kind: str, value: KnobValue) -> str:
@@ -63,7 +77,7 @@ def knob_changes(template: TilingTemplate, values: Mapping[str, KnobValue]) -> t
     return tuple(
         Change(
             what=set_to(knob, now[knob.name], values[knob.name]),
-            why=knob.why,
+            why=reason(knob, now[knob.name], values[knob.name]),
             path=knob.file,
             knob=knob.name,
         )

@@ -18,7 +18,7 @@ from ci.model.trial import Outcome, Trial
 from ci.tiling.core_counts import core_counts
 from ci.tiling.core_knobs import NO_CAP
 from ci.tiling.foretold import LEAST, foretold, starves
-from ci.tiling.knob_words import limit, move_id, set_to
+from ci.tiling.knob_words import limit, move_id, reason, set_to
 from ci.tiling.template import Knob, KnobValue, TilingTemplate
 
 FAILED_FACTOR = 4.0
@@ -128,7 +128,8 @@ def knob_moves(
     for knob, value, move in moves:
         gone = _replaced(template, knob, value)
         was = "".join(f" Before: {limit(k.kind, now[k.name])}." for k in gone)
-        why = f"{set_to(knob, now[knob.name], value)}.{was} {knob.why}".rstrip()
+        before = now[knob.name]
+        why = f"{set_to(knob, before, value)}.{was} {reason(knob, before, value)}".rstrip()
         yield now | {k.name: NO_CAP for k in gone} | {knob.name: value}, why, move
 
 

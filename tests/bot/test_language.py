@@ -19,14 +19,16 @@ from bot.repository.job import State
 from bot.repository.language import checkout_language, readme_language
 from bot.server.merge_request import body
 from bot.server.refused import Kind
+from ci.judge.causes import cause
 from ci.model.finding import Severity
-from ci.model.trial import Candidate, Outcome
+from ci.model.trial import Candidate, Measurement, Outcome, PipeTime
 from ci.tiling.knob_words import NEUTRAL, WORDS
 from rules.constants import constant_words
 from rules.findings import load_findings
 from rules.guards import source_rules
 from rules.load import load_motifs, load_taxonomy
 from tests.bot.make import result
+from tests.ci.judge.test_diagnose import measured
 from tests.places import TOP
 
 CHINESE = re.compile("[\u4e00-\u9fff]")
@@ -116,6 +118,40 @@ def test_a_refusal_has_a_translation() -> None:
         assert not [one for one in found if not CHINESE.search(local(one))]
 
 
+def faults() -> Iterator[str]:
+    """What the machine says of memories, races, flags and queues, with values in it."""
+    simulator = TOP / "ci" / "simulator"
+    names = ("memory", "hazard", "flags", "gm", "kernel_words")
+    files = [simulator / "machine" / f"{name}.cpp" for name in names]
+    for file in (*files, *simulator.glob("ascendc/**/queue.h")):
+        for whole in re.findall(r'"[^"\n]*"(?:\s*"[^"\n]*")*', file.read_text()):
+            text = "".join(re.findall(r'"([^"]*)"', whole))
+            if not text.endswith(".") or text.count(" ") < 3:
+                continue
+            text = re.sub("^%s %s ", "x reads ", text)
+            yield re.sub(r"%(?:\w*?[sudxp]|\.0f)", "x1", text)
+
+
+def test_what_the_machine_finds_has_a_translation() -> None:
+    found = [one for one in faults() if "No memory" not in one and not one.startswith("The ")]
+    assert len(found) > 40
+    with language("zh"):
+        assert not [one for one in found if not CHINESE.search(local(one))]
+        room = local(
+            "case a, seed 1: Buffer VECOUT asks for 8 bytes of UB from 0x3 on, beyond the 4 there"
+            " are."
+        )
+        race = local(
+            "vadds on VECTOR overwrites what copy_ubuf_to_gm on MTE3 reads at UB bytes 0x0..0x1f,"
+            " and no flag or barrier orders the two on core 0; it needs a set_flag/wait_flag pair"
+            " from MTE3 to VECTOR."
+        )
+    assert room == "用例 a，种子 1：缓冲区 VECOUT 从 0x3 起申请 UB 的 8 字节，超出现有的 4 字节。"
+    assert race.startswith(
+        "VECTOR 上的 vadds 覆盖 MTE3 上的 copy_ubuf_to_gm 在 UB bytes 0x0..0x1f 读取"
+    )
+
+
 def without(found: Iterable[str], known: Collection[str]) -> list[str]:
     """The messages that are not known, short enough that pytest shows them."""
     return sorted(set(found) - set(known))
@@ -172,6 +208,17 @@ def test_why_a_tuple_was_retrieved_has_a_translation() -> None:
         assert not [one for one in found if not CHINESE.search(local(one))]
 
 
+def test_why_no_operator_is_created_has_a_translation() -> None:
+    """The answer to `/create` says it; benchmarks and recorded models are the terminal's."""
+    elsewhere = ("benchmark.py", "create.py", "model_writer.py", "program_files.py", "base.py")
+    files = [f for f in (TOP / "ci" / "create").rglob("*.py") if f.name not in elsewhere]
+    errors = ("InputError", "TrialFailure", "Unsupported", "refuse", "Refused")
+    found = [text for file in files for text in found_in(file, *errors)]
+    assert len(found) > 50
+    with language("zh"):
+        assert not [one for one in found if not CHINESE.search(local(one))]
+
+
 def test_an_error_of_the_bot_has_a_translation() -> None:
     """The bot answers with them: what a command, a result or a patch lacks."""
     found = []
@@ -188,6 +235,39 @@ def test_what_a_tiling_step_does_and_why_has_a_translation() -> None:
     steps = (*WORDS.values(), *NEUTRAL.values())
     assert without([f"{words} ({{place}})." for words in steps], known) == []
     assert without(filter(None, reasons(TOP / "ci" / "tiling")), known) == []
+
+
+def test_what_a_number_of_the_tiling_changed_has_a_translation() -> None:
+    def pipes(dims: tuple[int, ...], cycles: int, copies: int = 0) -> Measurement:
+        return measured(
+            *(
+                PipeTime(
+                    total_cycles=cycles,
+                    block_dim=dim,
+                    busy_cycles={"MTE2": cycles / 2 if copies else 1},
+                    wait_cycles={"MTE3<-VECTOR": 0 if copies else cycles / 2},
+                    instructions={"copy_gm_to_ubuf": copies},
+                    gm_read_bytes=16384,
+                )
+                for dim in dims
+            )
+        )
+
+    found = [
+        cause(pipes(old, 9000, copies), pipes(new, 5000, copies // 2))
+        for old, new in [((8,), (8,)), ((9, 9), (4, 8)), ((4, 8), (2, 2)), ((4, 8), (2, 4))]
+        for copies in (0, 16)
+    ]
+    assert len(set(found)) == len(found)
+    with language("zh"):
+        spoken = [local(one) for one in found]
+    assert not [one for one in spoken if re.search("[a-z]{2}", one)]
+    over = "以上为全部用例之和，仅含此项改动。"
+    assert spoken[0] == f"每核 MTE3 等待 VECTOR 由 4,500 个周期变为 2,500 个周期。{over}"
+    assert spoken[1] == (
+        "搬运由 16 次（平均 1 KiB）变为 8 次（平均 2 KiB）；"
+        f"每核 MTE2 忙碌由 4,500 个周期变为 2,500 个周期。{over}"
+    )
 
 
 @pytest.mark.parametrize("texts", [catalogue, sentence_catalogue])

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from bot.base.text import visible
+from bot.base.text import shell_word, visible
 from bot.cli.commands.workload import say_row
 from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.cli.say import say
@@ -51,7 +51,7 @@ def init(checkout: Path, as_json: bool, **given: Any) -> None:
         return
     if chosen.dry_run:
         say(shown(checkout, found.files), nl=False)
-    _tell(found, dry_run=chosen.dry_run)
+    _tell(found, checkout, dry_run=chosen.dry_run)
 
 
 def _for_agents(checkout: Path, chosen: SetupOptions, *, as_json: bool) -> None:
@@ -64,6 +64,7 @@ def _for_agents(checkout: Path, chosen: SetupOptions, *, as_json: bool) -> None:
         return
     if chosen.dry_run:
         say(shown(checkout, files), nl=False)
+    say(f"In {visible(str(checkout.resolve()))}:")
     _tell_files(files, dry_run=chosen.dry_run)
 
 
@@ -73,7 +74,7 @@ def _tell_files(files: Sequence[SetupFile], *, dry_run: bool) -> None:
         say(f"  {file.path}: {would}{_STATES[file.state]}")
 
 
-def _tell_reading(found: Reading) -> None:
+def _tell_reading(found: Reading, checkout: str) -> None:
     sync = ", ".join(f"{count} {word}" for word, count in sorted(found.auto_sync.items()))
     say(
         f"  {len(found.ours)} can be read and are for the 910B"
@@ -85,10 +86,10 @@ def _tell_reading(found: Reading) -> None:
     if len(found.unread) > _MOST_SHOWN:
         say(f"    and {len(found.unread) - _MOST_SHOWN} more")
     if found.ours:
-        say("  `ascendopt census .` says how far each of them gets.")
+        say(f"  `ascendopt census {checkout}` says how far each of them gets.")
 
 
-def _tell(found: Setup, *, dry_run: bool) -> None:
+def _tell(found: Setup, checkout: Path, *, dry_run: bool) -> None:
     from bot.cli.commands.config import echo_decisions
 
     ready = len(found.operators) - len(found.without_workload)
@@ -96,7 +97,7 @@ def _tell(found: Setup, *, dry_run: bool) -> None:
         f"{found.repository} on {found.forge}, default branch {found.branch}:"
         f" {len(found.operators)} operators, {ready} with a workload."
     )
-    _tell_reading(found.reading)
+    _tell_reading(found.reading, shell_word(str(checkout)))
     folders = Counter(
         called(place) if place == TOP else f"{Path(place).parent.as_posix()}/*"
         for place in found.watched
@@ -109,7 +110,8 @@ def _tell(found: Setup, *, dry_run: bool) -> None:
     _tell_files(found.files, dry_run=dry_run)
     if found.source:
         say(f"The CI installs {found.source}.")
-    say("Left to do:")
+    place = "" if checkout == Path() else f" in {visible(str(checkout))}"
+    say(f"Left to do{place}:")
     for number, sentence in enumerate(found.left, 1):
         say(f"  {number}. {sentence}")
     if not found.commits:

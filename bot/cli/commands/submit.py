@@ -58,4 +58,6 @@ def submit(ctx: click.Context, /, result: Path, as_json: bool, **given: Any) -> 
             say(f"  {done.merge_request.title}")
             say(f"  branch         {done.branch}")
             say(f"  merge request  {done.merge_request.place}")
+            if settings.dry_run and done.action != "declined":
+                say(f"\n{done.merge_request.body}")
     ctx.exit(1 if done.action == "declined" else 0)

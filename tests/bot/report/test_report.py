@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.report import write_reports
-from bot.report.facts import pipe_rows, trajectory
+from bot.report.facts import headline, pipe_rows, trajectory
 from bot.report.html import diff_lines, html
 from bot.report.markdown import markdown
 from bot.report.mermaid import trajectory_chart
@@ -70,6 +70,14 @@ def test_the_page_is_well_formed_and_loads_nothing(made: Result) -> None:
     assert page.open == []
     assert page.loads == []
     assert page.scripts == 0
+
+
+def test_the_head_of_the_page_says_each_thing_once() -> None:
+    page = html(result())
+    assert page.count(headline(result())) == 1
+    assert f"<h1>{headline(result())}</h1>" in page
+    failed = result(verdict="not_improved", verdict_reason="nothing helped", speedup=1.0)
+    assert f"<p>{headline(failed)}</p>" in html(failed)
 
 
 def test_hostile_text_stays_inside_its_cell_in_markdown() -> None:

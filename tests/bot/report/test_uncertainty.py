@@ -85,6 +85,8 @@ def test_only_the_strongest_constants_are_named_and_idle_ones_are_not() -> None:
     named = [row.member for row in spread_rows(many)]
     assert len(named) == 2 + MOST_ROWS
     assert named[2] == "a.b19 = 19" and "a.b0 = 0" not in named
+    assert f"The table has {2 + MOST_ROWS} of them: the start states," in spread_note(many)
+    assert "The table has" not in spread_note(MADE), "it has all"
 
 
 def test_the_note_names_the_ends_of_the_range() -> None:

@@ -88,7 +88,7 @@ def pushed_header(ci: Ci) -> list[Job]:
 def test_one_issue_says_what_runs_and_waits_and_is_rewritten_in_place(shaped: OnForge) -> None:
     (job,) = pushed_header(shaped)
     assert "### Running (1)" in shaped.dashboard() and "### Queue (1)" in shaped.dashboard()
-    assert f"`{SHIFT}`: try it next" in shaped.dashboard()
+    assert f"Try next: `{SHIFT}`" in shaped.dashboard()
     failed(shaped, job)
     assert "### Failed runs (1)" in shaped.dashboard()
     assert "The operator does not build." in shaped.dashboard()
@@ -101,7 +101,7 @@ def test_one_issue_says_what_runs_and_waits_and_is_rewritten_in_place(shaped: On
 def test_a_ticked_box_retries_what_failed_and_is_empty_again(shaped: OnForge) -> None:
     (job,) = pushed_header(shaped)
     failed(shaped, job)
-    (again,) = shaped.tick("Try again.")
+    (again,) = shaped.tick("Try again:")
     assert again.key == job.key
     assert "[x]" not in shaped.dashboard() and "### Failed runs (0)" in shaped.dashboard()
 
@@ -110,7 +110,7 @@ def test_a_ticked_box_retries_what_failed_and_is_empty_again(shaped: OnForge) ->
 def test_a_tick_of_somebody_without_the_right_does_nothing(hub: OnForge) -> None:
     (job,) = pushed_header(hub)
     failed(hub, job)
-    hub.tick("Try again.", who="mallory", access="read")
+    hub.tick("Try again:", who="mallory", access="read")
     assert hub.records()[job.key].state == "failed"
 
 
@@ -130,9 +130,9 @@ def test_never_keeps_an_operator_from_being_searched_until_it_is_allowed_again(
     failed(hub, job)
     hub.tick("Never try this operator.")
     hub.follow_up()
-    assert f"operator `{SCALE}`, requested by `alice`: allow it again" in hub.dashboard()
+    assert f"Allow again: operator `{SCALE}`, requested by `alice`" in hub.dashboard()
     assert SCALE not in {j.operator for j in hub.push({KERNEL: "int kernel = 9;\n"})}
-    hub.tick("allow it again")
+    hub.tick("Allow again:")
     assert hub.push({KERNEL: "int kernel = 10;\n"})[0].operator == SCALE
 
 
@@ -156,7 +156,7 @@ def test_no_dashboard_where_it_is_switched_off(hub: OnForge) -> None:
 def test_the_local_forge_has_a_page_in_place_of_the_issue(ci: Ci) -> None:
     pushed_header(ci)
     page = ci.ops.folder / "ops.git" / "merge-requests" / "dashboard-of-ascendopt.md"
-    assert f"`{SHIFT}`: try it next" in page.read_text()
+    assert f"Try next: `{SHIFT}`" in page.read_text()
 
 
 def test_what_is_no_box_of_ours_is_no_tick() -> None:

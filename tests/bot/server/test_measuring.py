@@ -64,6 +64,8 @@ def test_it_is_told_in_one_comment_a_case_a_line_and_in_a_check(ci: Ci) -> None:
     told(ci, job, FASTER)
     said = ci.answers(number)
     assert "| `a` | 10.00 | 8.000 | 1.25× | 1.20 to 1.30 | faster |" in said
+    assert "1.25 times the base's speed (cases: 1) (simulated, 910B4)\n" in said
+    assert "Times of a launch from a cold start." in said
     assert check(ci, job) == ("success", "1.25 times the base's speed (cases: 1)")
 
 
@@ -78,6 +80,13 @@ def test_what_is_slower_than_the_threshold_or_broken_fails_the_check(
     told(ci, job, case)
     state, description = check(ci, job)
     assert state == "failure" and words in description and words in ci.answers(number)
+
+
+def test_a_case_is_named_once_with_its_fault(ci: Ci) -> None:
+    number, (job,) = opened(ci, {KERNEL: "int kernel = 7;\n"})
+    named = ComparedCase(case="d", before_us=9.0, after_fault="case d, seed 1: y[3] is 0, not 1")
+    told(ci, job, BROKEN, named)
+    assert "- `c`: y" in ci.answers(number) and "- case d, seed 1: y" in ci.answers(number)
 
 
 def test_a_slowdown_below_the_threshold_passes(tmp_path: Path) -> None:

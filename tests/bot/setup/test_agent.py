@@ -39,7 +39,7 @@ def test_servers_that_are_listed_already_stay(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("folder", ["/etc", "../skills", "a/../../b"])
 def test_a_folder_outside_the_repository_is_refused(tmp_path: Path, folder: str) -> None:
-    with pytest.raises(InputError, match="inside the repository"):
+    with pytest.raises(InputError, match="from the repository's top"):
         agent_files(tmp_path, folder)
 
 
@@ -50,7 +50,7 @@ def test_a_broken_list_of_servers_is_refused(tmp_path: Path) -> None:
 
 
 def test_init_for_an_agent_writes_its_files_and_none_of_the_bots(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Git.made(tmp_path)  # no remote, no commit, no operator
     monkeypatch.chdir(tmp_path)
@@ -58,6 +58,9 @@ def test_init_for_an_agent_writes_its_files_and_none_of_the_bots(
     assert {path.name for path in tmp_path.iterdir()} == {".git"}
     assert run(["init", "--agent", ".agents/skills"]) == 0
     assert {path.name for path in tmp_path.iterdir()} == {".git", ".agents", ".mcp.json"}
+    assert (
+        f"In {tmp_path}:\n  .agents/skills/ascendopt/SKILL.md: written" in capsys.readouterr().out
+    )
 
 
 def test_every_command_that_the_skill_names_is_one() -> None:

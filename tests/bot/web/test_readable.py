@@ -78,18 +78,13 @@ def test_every_column_has_a_scope_and_every_picture_words() -> None:
     assert "#" not in "".join(re.findall(r"fill: (#\w+)", page))
 
 
-def findings(page: str, folder: Path, *flags: str) -> list[str]:
-    """What axe-core finds serious on a page in Chromium, each with the place."""
+def answered(page: str, folder: Path, script: str, *flags: str) -> str:
+    """What a script says of a page in Chromium, by `say`."""
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:
         pytest.skip("looks at pages in a browser: apt-get install -y chromium")
-    axe = npm_file("axe-core", "axe.min.js").read_text().replace("</script", "<\\/script")
-    said = (
-        "document.getElementById('found').textContent = JSON.stringify(r.violations"
-        ".filter(v => ['serious', 'critical'].includes(v.impact))"
-        ".map(v => `${v.id}: ${v.nodes[0].html}`))"
-    )
-    probe = f"<pre id='found' hidden></pre><script>{axe};axe.run().then(r => {{{said}}})</script>"
+    say = "const say = what => document.getElementById('found').textContent = JSON.stringify(what)"
+    probe = f"<pre id='found' hidden></pre><script>{say};{script}</script>"
     text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)
     file = folder / "page.html"
     file.write_text(text.replace("</body>", f"{probe}</body>"), encoding="utf-8")
@@ -104,14 +99,34 @@ def findings(page: str, folder: Path, *flags: str) -> list[str]:
         check=True,
     )
     found = re.search(r'<pre id="found"[^>]*>(.*?)</pre>', done.stdout, flags=re.DOTALL)
-    assert found and found.group(1), "axe-core did not end"
-    return list(json.loads(markup.unescape(found.group(1))))
+    assert found and found.group(1), "the script did not end"
+    return markup.unescape(found.group(1))
+
+
+def findings(page: str, folder: Path, *flags: str) -> list[str]:
+    """What axe-core finds serious on a page in Chromium, each with the place."""
+    axe = npm_file("axe-core", "axe.min.js").read_text().replace("</script", "<\\/script")
+    serious = (
+        "r.violations.filter(v => ['serious', 'critical'].includes(v.impact))"
+        ".map(v => `${v.id}: ${v.nodes[0].html}`)"
+    )
+    script = f"{axe};axe.run().then(r => say({serious}))"
+    return list(json.loads(answered(page, folder, script, *flags)))
 
 
 @pytest.mark.more_programs
 @pytest.mark.parametrize("flags", [(), (DARK,), (DARK, "--window-size=390,900")])
 def test_axe_finds_nothing_serious_in_a_report(flags: tuple[str, ...], tmp_path: Path) -> None:
     assert findings(html(MADE), tmp_path, *flags) == []
+
+
+@pytest.mark.more_programs
+def test_a_narrow_page_shows_what_each_trial_changed(tmp_path: Path) -> None:
+    cut = "[...document.querySelectorAll('.scroll')].filter(t => t.scrollWidth > t.clientWidth)"
+    script = f"say({cut}.map(t => t.getAttribute('aria-label')))"
+    assert "Trials" not in json.loads(
+        answered(html(MADE), tmp_path, script, "--window-size=390,900")
+    )
 
 
 @pytest.mark.more_programs

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ci.judge.causes import SCOPE
 from ci.model.budget import Budget
 from ci.model.trial import Candidate, Change, Trial
 from ci.search.changes import remaining, summed
@@ -102,3 +103,21 @@ def test_only_the_same_words_of_the_same_file_are_undone() -> None:
     undone = parts[0].model_copy(update={"undone": True})
     assert remaining([*parts, undone]) == parts[1:]
     assert remaining([*parts, undone, parts[0]]) == [*parts[1:], parts[0]]
+
+
+def test_the_reason_for_a_number_is_what_it_changed_where_it_alone_was_moved(run: Run) -> None:
+    assert isinstance(run.evaluator, ModelEvaluator)
+    operator = run.evaluator.operator
+    template = synthesize(operator, DEVICE)
+    name = "ubParts"
+    eight = moved(run, run.baseline, template, name, 8)
+    kernel = edited(run, eight, "// kernel")
+    last = moved(run, kernel, template.at({name: 8}), name, 16)
+    (change,) = [one for one in summed(run, operator, last) if one.knob]
+    assert change.why.startswith("UB is divided by this"), "no trial has it alone"
+    moved(run, run.baseline, template, name, 16)
+    (change,) = [one for one in summed(run, operator, last) if one.knob]
+    assert change.why == (
+        "MTE2 works for 2,037 instead of 2,057 cycles a core; VECTOR works for 1,222 instead"
+        f" of 1,234 cycles a core. {SCOPE}"
+    )

@@ -88,7 +88,7 @@ def test_the_gain_is_reported_with_its_interval(judge: Stated, tmp_path: Path) -
     assert (result.verdict, result.best.number, result.speedup) == ("improved", 1, 2.0)
     spread = result.uncertainty
     assert spread is not None and (spread.low, spread.high) == (1.5, 2.0)
-    assert "(1.50 to 2.00 over the machine's uncertainty)" in result.verdict_reason
+    assert "(cold): 1.50 to 2.00 over the machine's uncertainty." in result.verdict_reason
     assert result.best.measurement is not None
     assert result.best.measurement.cases[0].members_us == {"cold": 5.0, MOVED: 8.0}
 
@@ -323,7 +323,7 @@ def test_the_search_ranks_by_the_gain_that_holds_in_every_state(tmp_path: Path) 
     first, second = result.trials[1:]
     assert (result.verdict, result.best.number) == ("improved", 2)
     assert result.gain == "at least 1.19×, 1.25× cold" and result.held == pytest.approx(5 / 4.2)
-    assert "at least 1.190 in every start state, 1.250" in result.verdict_reason
+    assert "1.250 (cold), and of at least 1.190 in every start state: " in result.verdict_reason
     assert first.outcome is second.outcome is Outcome.OK
 
 
