@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from bot.base.git_view import Place, place_of
 from ci.model.errors import EnvironmentProblem
 from ci.model.git_environment import git_environment
+from ci.model.loopback import is_loopback
 
 # Seconds after which a git command is given up: pushes to a slow forge stay far below.
 TIMEOUT_S: Final = 300
@@ -66,12 +67,14 @@ def login(url: str, user: str, token: str) -> dict[str, str]:
     server = urlsplit(url)
     scope = f"http.{server.scheme}://{server.netloc}/"
     basic = base64.b64encode(f"{user}:{token}".encode()).decode()
-    made = (
+    made: tuple[tuple[str, str], ...] = (
         (f"{scope}.extraHeader", ""),  # forget what the checkout sends, such as the CI's own token
         (f"{scope}.extraHeader", f"Authorization: Basic {basic}"),
         (f"{scope}.sslVerify", "true"),
         ("http.followRedirects", "false"),  # the header would go along
     )
+    if is_loopback(server.hostname or ""):  # a proxy would carry it over a network in the clear
+        made += ((f"{scope}.proxy", ""),)
     env = {"GIT_CONFIG_COUNT": str(len(made))}
     for place, (key, value) in enumerate(made):
         env |= {f"GIT_CONFIG_KEY_{place}": key, f"GIT_CONFIG_VALUE_{place}": value}
