@@ -13,12 +13,19 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from bot.base.git_view import Place, place_of
+from bot.base.process import TooMuchOutput, run_bounded
 from ci.model.errors import EnvironmentProblem
 from ci.model.git_environment import git_environment
 from ci.model.loopback import is_loopback
 
 # Seconds after which a git command is given up: pushes to a slow forge stay far below.
 TIMEOUT_S: Final = 300
+
+# Of what git prints, which is kept in memory. A few bytes of a commit can name files without number
+# or hold gigabytes: a tree may hold one other tree many times, and a file of blanks packs well.
+_MOST_BYTES: Final = 600_000_000
+# Of a work tree on the disk, unpacked.
+_MOST_LAID_OUT: Final = 20_000_000_000
 
 # Of what a server says when it refuses, in characters.
 _SERVER_WORDS: Final = 300
@@ -176,18 +183,21 @@ class Git:
         if program is None:
             raise EnvironmentProblem("git is missing; install it with: apt-get install -y git")
         try:
-            return subprocess.run(
+            return run_bounded(
                 [program, *_SAFETY, *arguments],
-                cwd=self.folder,
-                input=stdin,
-                stdin=subprocess.DEVNULL if stdin is None else None,
-                capture_output=True,
+                stdin or b"",
+                folder=self.folder,
                 env={**git_environment(), **env},
-                timeout=TIMEOUT_S,
-                check=False,
+                timeout_s=TIMEOUT_S,
+                most_bytes=_MOST_BYTES,
             )
         except subprocess.TimeoutExpired as expired:
             raise GitError(f"git {arguments[0]} did not end within {TIMEOUT_S} s") from expired
+        except TooMuchOutput:
+            raise GitError(
+                f"git {arguments[0]} printed more than {_MOST_BYTES // 1_000_000} MB: too many or"
+                " too large files"
+            ) from None
 
     def succeeds(self, *arguments: str) -> bool:
         """Whether `git ARGUMENTS` ends with code 0."""
@@ -209,6 +219,7 @@ class Git:
         """
         asked = ("rev-parse", "--show-object-format", "--verify", f"{commit}^{{commit}}")
         form, named = self.run(*asked).split()
+        self._refuse_too_large(named)
         place = self._place
         assert place is not None, "git has just answered"
         into.mkdir(parents=True, exist_ok=True)
@@ -221,6 +232,18 @@ class Git:
         (hidden / "info").mkdir(exist_ok=True)
         (hidden / "info" / "attributes").write_text(_AS_THEY_ARE, encoding="utf-8")
         made.run("checkout", "--quiet", "--detach", named)
+
+    def _refuse_too_large(self, commit: str) -> None:
+        """Raise `GitError` for a commit that would fill the disk."""
+        listed = self.run("ls-tree", "-r", "-z", commit).split("\0")
+        words = [entry.partition("\t")[0].split() for entry in listed if entry]
+        blobs = [name for _, kind, name in words if kind == "blob"]
+        sizes = self.sizes(list(dict.fromkeys(blobs)))
+        if sum(sizes.get(name, 0) for name in blobs) > _MOST_LAID_OUT:
+            raise GitError(
+                f"commit {commit[:12]} is not checked out: its files have more than"
+                f" {_MOST_LAID_OUT // 1_000_000_000} GB"
+            )
 
     def top(self) -> Path | None:
         """Top folder of the checkout that holds `folder`; None outside git or in a bare one."""
