@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from bot.base.git_view import Place, place_of
 from bot.base.process import TooMuchOutput, run_bounded
 from ci.model.errors import EnvironmentProblem
+from ci.model.folder_walk import MOST_DEPTH
 from ci.model.git_environment import git_environment
 from ci.model.loopback import is_loopback
 
@@ -234,10 +235,15 @@ class Git:
         made.run("checkout", "--quiet", "--detach", named)
 
     def _refuse_too_large(self, commit: str) -> None:
-        """Raise `GitError` for a commit that would fill the disk."""
+        """Raise `GitError` for a commit that would fill the disk, or that nobody could walk."""
         listed = self.run("ls-tree", "-r", "-z", commit).split("\0")
-        words = [entry.partition("\t")[0].split() for entry in listed if entry]
-        blobs = [name for _, kind, name in words if kind == "blob"]
+        found = [(entry.partition("\t")[0].split(), entry.count("/")) for entry in listed if entry]
+        if any(depth > MOST_DEPTH for _, depth in found):
+            raise GitError(
+                f"commit {commit[:12]} is not checked out: a file of it lies more than"
+                f" {MOST_DEPTH} folders deep"
+            )
+        blobs = [words[2] for words, _ in found if words[1] == "blob"]
         sizes = self.sizes(list(dict.fromkeys(blobs)))
         if sum(sizes.get(name, 0) for name in blobs) > _MOST_LAID_OUT:
             raise GitError(

@@ -16,6 +16,7 @@ import pytest
 from bot.base.git import Git, GitError, login
 from bot.repository.mirror import Commit, clone
 from ci.model.errors import EnvironmentProblem, InputError
+from ci.model.folder_walk import MOST_DEPTH
 from ci.model.git_environment import git_environment
 from tests.bot.make import OPERATOR_PATH, SOURCES, TILING, repository
 from tests.bot.make import git as plain_git
@@ -644,3 +645,18 @@ def test_a_commit_that_would_fill_the_disk_is_not_checked_out(
     with pytest.raises(GitError, match="is not checked out: its files have more than 0 GB"):
         clone(git, commit, tmp_path / "none")
     assert not [*(tmp_path / "none").rglob("*.h")]
+
+
+def test_a_commit_that_nobody_could_walk_through_is_not_checked_out(tmp_path: Path) -> None:
+    git = Git.made(tmp_path, bare=True)
+    blob = git.run("hash-object", "-w", "--stdin", stdin="x").strip()
+    tree = git.run("mktree", stdin=f"100644 blob {blob}\tf.h\n").strip()
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.example")
+    for _ in range(MOST_DEPTH):
+        tree = git.run("mktree", stdin=f"040000 tree {tree}\td\n").strip()
+    deep = git.run(*who, "commit-tree", "-m", "deep", tree).strip()
+    clone(git, deep, tmp_path / "whole")
+    tree = git.run("mktree", stdin=f"040000 tree {tree}\td\n").strip()
+    deeper = git.run(*who, "commit-tree", "-m", "deeper", tree).strip()
+    with pytest.raises(GitError, match="a file of it lies more than 100 folders deep"):
+        clone(git, deeper, tmp_path / "none")
