@@ -19,9 +19,10 @@ from bot.repository.patch import applied
 from ci.host.source_tree import lay_operator, neighbours
 from ci.model.errors import InputError
 from ci.model.workload import TensorCase, Workload, WorkloadCase
-from ci.source.discovery import load_operator, operator_folders
+from ci.source.discovery import load_operator
 from ci.source.golden import Golden
 from ci.source.layout_style import laid_out
+from ci.source.placed import operator_folders
 from ci.source.workload_file import find_workload, load_workload
 from ci.system.sandbox import sandbox_level
 from tests.ci.deep import deep_folder
