@@ -9,7 +9,7 @@ from typing import Final
 from ci.model import layout
 from ci.model.errors import InputError
 from ci.model.folder_walk import files_below
-from ci.model.regular_file import file_bytes, file_text
+from ci.model.regular_file import file_bytes, file_text, refuse_pointer
 from ci.source.include_lookup import file_named
 from ci.source.placed import entries_of, sources_apart
 from ci.source.readable_files import borrowed
@@ -79,6 +79,7 @@ def text_of(path: Path, inside: Path | None = None) -> str:
     Raises InputError for one that is no text, or that cannot be read.
     """
     data = file_bytes(path, inside)
+    refuse_pointer(data, str(path))
     if b"\0" in data:
         raise InputError(f"{path} is a binary file, not C++ source.")
     return data.decode("utf-8", errors="replace")
