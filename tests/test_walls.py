@@ -22,8 +22,10 @@ from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.source.discovery import load_operator
 from ci.source.golden import Golden
 from ci.source.layout_style import laid_out
+from ci.source.placed import operator_folders
 from ci.source.workload_file import find_workload, load_workload
 from ci.system.sandbox import sandbox_level
+from tests.ci.deep import deep_folder
 from tests.ci.small_operator import KERNEL, write_operator
 
 SECRET = "s3cret"
@@ -331,3 +333,32 @@ def test_no_file_of_a_tree_keeps_its_reader_waiting(tmp_path: Path, name: str, w
     except InputError as problem:
         said = str(problem)
     assert SECRET not in said
+
+
+@pytest.mark.parametrize("at", [".", "src/math/scale_mask", "src/math/scale_mask/op_kernel"])
+def test_no_depth_of_a_folder_keeps_an_operator_from_being_read(tmp_path: Path, at: str) -> None:
+    top = tmp_path / "repository"
+    root = write_operator(top)
+    Git.made(top)
+    (root / "golden.py").write_text("def f(x):\n    return x + 1\n")
+    with deep_folder(top / at):
+        operator = load_operator(root)
+        assert not any("deep.h" in name for name in operator.texts({}))
+        assert [*operator_folders(top)] == [root]
+        case = WorkloadCase(name="c", inputs=(TensorCase(shape=(2,), dtype="float32"),))
+        workload = Workload(operator="Op", cases=(case,), golden="golden.py:f", folder=root)
+        (out,) = Golden(workload).outputs(case, [np.zeros(2, np.float32)])
+        assert isinstance(out, np.ndarray) and out[0] == 1
+
+
+def test_more_sources_than_any_operator_has_are_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write_operator(tmp_path)
+    for bound in ("MOST_SOURCES", "MOST_BYTES"):
+        with monkeypatch.context() as patched:
+            patched.setattr(f"ci.source.sides.{bound}", 1)
+            for number in range(2):
+                (root / "op_kernel" / f"more{number}.h").write_text("int a;\n")
+            with pytest.raises(InputError, match="C\\+\\+ sources or .* of them; keep only those"):
+                load_operator(root)

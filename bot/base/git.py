@@ -13,11 +13,20 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from bot.base.git_view import Place, place_of
+from bot.base.process import TooMuchOutput, run_bounded
 from ci.model.errors import EnvironmentProblem
+from ci.model.folder_walk import MOST_DEPTH
 from ci.model.git_environment import git_environment
+from ci.model.loopback import is_loopback
 
 # Seconds after which a git command is given up: pushes to a slow forge stay far below.
 TIMEOUT_S: Final = 300
+
+# Of what git prints, which is kept in memory. A few bytes of a commit can name files without number
+# or hold gigabytes: a tree may hold one other tree many times, and a file of blanks packs well.
+_MOST_BYTES: Final = 600_000_000
+# Of a work tree on the disk, unpacked.
+_MOST_LAID_OUT: Final = 20_000_000_000
 
 # Of what a server says when it refuses, in characters.
 _SERVER_WORDS: Final = 300
@@ -66,12 +75,14 @@ def login(url: str, user: str, token: str) -> dict[str, str]:
     server = urlsplit(url)
     scope = f"http.{server.scheme}://{server.netloc}/"
     basic = base64.b64encode(f"{user}:{token}".encode()).decode()
-    made = (
+    made: tuple[tuple[str, str], ...] = (
         (f"{scope}.extraHeader", ""),  # forget what the checkout sends, such as the CI's own token
         (f"{scope}.extraHeader", f"Authorization: Basic {basic}"),
         (f"{scope}.sslVerify", "true"),
         ("http.followRedirects", "false"),  # the header would go along
     )
+    if is_loopback(server.hostname or ""):  # a proxy would carry it over a network in the clear
+        made += ((f"{scope}.proxy", ""),)
     env = {"GIT_CONFIG_COUNT": str(len(made))}
     for place, (key, value) in enumerate(made):
         env |= {f"GIT_CONFIG_KEY_{place}": key, f"GIT_CONFIG_VALUE_{place}": value}
@@ -173,18 +184,21 @@ class Git:
         if program is None:
             raise EnvironmentProblem("git is missing; install it with: apt-get install -y git")
         try:
-            return subprocess.run(
+            return run_bounded(
                 [program, *_SAFETY, *arguments],
-                cwd=self.folder,
-                input=stdin,
-                stdin=subprocess.DEVNULL if stdin is None else None,
-                capture_output=True,
+                stdin or b"",
+                folder=self.folder,
                 env={**git_environment(), **env},
-                timeout=TIMEOUT_S,
-                check=False,
+                timeout_s=TIMEOUT_S,
+                most_bytes=_MOST_BYTES,
             )
         except subprocess.TimeoutExpired as expired:
             raise GitError(f"git {arguments[0]} did not end within {TIMEOUT_S} s") from expired
+        except TooMuchOutput:
+            raise GitError(
+                f"git {arguments[0]} printed more than {_MOST_BYTES // 1_000_000} MB: too many or"
+                " too large files"
+            ) from None
 
     def succeeds(self, *arguments: str) -> bool:
         """Whether `git ARGUMENTS` ends with code 0."""
@@ -206,6 +220,7 @@ class Git:
         """
         asked = ("rev-parse", "--show-object-format", "--verify", f"{commit}^{{commit}}")
         form, named = self.run(*asked).split()
+        self._refuse_too_large(named)
         place = self._place
         assert place is not None, "git has just answered"
         into.mkdir(parents=True, exist_ok=True)
@@ -218,6 +233,23 @@ class Git:
         (hidden / "info").mkdir(exist_ok=True)
         (hidden / "info" / "attributes").write_text(_AS_THEY_ARE, encoding="utf-8")
         made.run("checkout", "--quiet", "--detach", named)
+
+    def _refuse_too_large(self, commit: str) -> None:
+        """Raise `GitError` for a commit that would fill the disk, or that nobody could walk."""
+        listed = self.run("ls-tree", "-r", "-z", commit).split("\0")
+        found = [(entry.partition("\t")[0].split(), entry.count("/")) for entry in listed if entry]
+        if any(depth > MOST_DEPTH for _, depth in found):
+            raise GitError(
+                f"commit {commit[:12]} is not checked out: a file of it lies more than"
+                f" {MOST_DEPTH} folders deep"
+            )
+        blobs = [words[2] for words, _ in found if words[1] == "blob"]
+        sizes = self.sizes(list(dict.fromkeys(blobs)))
+        if sum(sizes.get(name, 0) for name in blobs) > _MOST_LAID_OUT:
+            raise GitError(
+                f"commit {commit[:12]} is not checked out: its files have more than"
+                f" {_MOST_LAID_OUT // 1_000_000_000} GB"
+            )
 
     def top(self) -> Path | None:
         """Top folder of the checkout that holds `folder`; None outside git or in a bare one."""

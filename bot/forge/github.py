@@ -24,6 +24,7 @@ from bot.forge.kinds import FORGES, ForgeKind
 from bot.forge.model import Comment, RecentComments, Status
 from bot.forge.rest import RestForge
 from bot.forge.settings import ForgeSettings
+from bot.forge.transport import pygithub
 
 API: Final = "https://api.github.com"
 # GitHub asks for a second between writes; more makes it answer with its secondary limit.
@@ -78,15 +79,16 @@ class GitHubForge(RestForge):
         """
         super().__init__(name, token, account, url or (self.kind.home if api == API else api))
         self._checks = self._token().startswith(_APP_TOKEN) if checks is None else checks
-        self._requester = Github(
-            auth=_Token(self._token),
-            base_url=api,
-            user_agent="ascendopt",
-            timeout=TIMEOUT_S,
-            retry=None,
-            seconds_between_requests=None,
-            seconds_between_writes=between_writes_s,
-        ).requester
+        with pygithub():
+            self._requester = Github(
+                auth=_Token(self._token),
+                base_url=api,
+                user_agent="ascendopt",
+                timeout=TIMEOUT_S,
+                retry=None,
+                seconds_between_requests=None,
+                seconds_between_writes=between_writes_s,
+            ).requester
 
     @classmethod
     def opened(cls, settings: ForgeSettings, token: Token) -> GitHubForge:

@@ -21,6 +21,7 @@ from bot.forge.errors import ForgeError, Kind
 from bot.forge.kinds import server_of
 from bot.forge.model import RateLimit
 from bot.forge.retry import patiently
+from bot.forge.transport import mounted
 
 TIMEOUT_S: Final = 30
 PAGE: Final = 100
@@ -109,6 +110,7 @@ class OneServer(requests.Session):
         super().__init__()
         self._signed = signed
         self.auth = self._sign
+        mounted(self)
 
     def _sign(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         request.headers.update(self._signed())

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from fnmatch import fnmatch
 from itertools import islice
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from ci.derive.project import own_calls, texts_around
 from ci.derive.tiling_tests import read_tests
 from ci.model.dtypes import find_dtype
 from ci.model.errors import InputError
+from ci.model.folder_walk import files_below
 from ci.model.operator import Operator
 from ci.model.regular_file import file_text
 
@@ -83,7 +85,8 @@ def _examples(operator: Operator, texts: Iterable[tuple[Path, str]]) -> Iterator
 def _texts(operator: Operator, folder: str, pattern: str) -> list[tuple[Path, str]]:
     root = operator.root.resolve()
     found: list[tuple[Path, str]] = []
-    for path in sorted((root / folder).rglob(pattern))[:_MOST_FILES]:
+    named = [p for p in files_below(root / folder) if fnmatch(p.name, pattern)]
+    for path in named[:_MOST_FILES]:
         with suppress(InputError, OSError):
             found.append((path, file_text(path, root, most_bytes=_MOST_BYTES)))
     return found

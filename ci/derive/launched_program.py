@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -15,6 +14,7 @@ from ci.derive.program import MAIN, MOST_BYTES, Program, program_of
 from ci.model import layout
 from ci.model.dtypes import BY_NAME, DType
 from ci.model.errors import InputError
+from ci.model.folder_walk import walk
 from ci.model.regular_file import file_text
 from ci.source.cpp_source import parse
 from ci.source.cpp_text import closing, split_arguments, without_comments
@@ -98,15 +98,13 @@ def _programs(top: Path, texts: Mapping[Path, str], name: str) -> Iterator[Progr
 
 
 def _texts(top: Path) -> Iterator[tuple[Path, str]]:
-    for folder, below, names in os.walk(top):
+    for folder, below, names in walk(top):
         below[:] = sorted(one for one in below if not one.startswith("."))
         for name in sorted(names):
             if name.endswith(_SOURCES) and not name.startswith("."):
                 try:
-                    yield (
-                        Path(folder) / name,
-                        file_text(Path(folder) / name, top.resolve(), most_bytes=MOST_BYTES),
-                    )
+                    path = folder / name
+                    yield path, file_text(path, top.resolve(), most_bytes=MOST_BYTES)
                 except (InputError, OSError):
                     continue
 

@@ -5,7 +5,6 @@ Operator projects keep the programs and scripts that call an operator next to it
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Final
 
 from ci.model import layout
 from ci.model.errors import InputError
+from ci.model.folder_walk import walk
 from ci.model.operator import Operator
 from ci.model.regular_file import file_text
 from ci.source.placed import operator_folders
@@ -52,15 +52,15 @@ def texts_around(operator: Operator, ending: str) -> Iterator[tuple[Path, str]]:
     top = own_folder(operator)
     own = {operator.path(source).resolve() for source in operator.sources}
     seen = read = 0
-    for folder, below, names in os.walk(top):
-        sides = (layout.HOST, layout.KERNEL) if Path(folder) == operator.root.resolve() else ()
+    for folder, below, names in walk(top):
+        sides = (layout.HOST, layout.KERNEL) if folder == operator.root.resolve() else ()
         hidden = [name for name in below if name.startswith(".")]
         below[:] = sorted({*below} - {*hidden, *sides, *_BUILT})
         for name in sorted(names):
             seen += 1
             if seen > _MOST_LOOKED_AT or read == _MOST_READ:
                 return
-            path = Path(folder) / name
+            path = folder / name
             if not name.endswith(ending) or name.startswith(".") or path in own:
                 continue
             read += 1

@@ -16,6 +16,8 @@ from ci.model.errors import InputError
 MOST_BYTES: Final = 64 << 20
 """Most bytes of a file that is read whole; sources and tables of people have a few MB."""
 
+_LFS: Final = b"version https://git-lfs.github.com/spec/"
+
 
 def file_bytes(path: Path, inside: Path | None = None, *, most_bytes: int = MOST_BYTES) -> bytes:
     """Return the bytes of an ordinary file.
@@ -52,6 +54,15 @@ def file_text(path: Path, inside: Path | None = None, *, most_bytes: int = MOST_
     """`file_bytes` as UTF-8 text; bytes that are none become replacement characters."""
     read = file_bytes(path, inside, most_bytes=most_bytes).decode("utf-8", errors="replace")
     return read.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def refuse_pointer(data: bytes, name: str) -> None:
+    """Raise InputError for what Git LFS puts in a file's place where it has not been fetched."""
+    if data.startswith(_LFS):
+        raise InputError(
+            f"{name} is a pointer of Git LFS, and the file itself is not here. In a checkout of"
+            " yours `git lfs pull` fetches it; for the bot, keep this file in git itself."
+        )
 
 
 def _kind(mode: int) -> str:

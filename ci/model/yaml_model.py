@@ -12,7 +12,7 @@ from pydantic import BaseModel, RootModel, ValidationError
 from yaml.composer import Composer
 
 from ci.model.errors import InputError
-from ci.model.regular_file import file_bytes
+from ci.model.regular_file import file_bytes, refuse_pointer
 
 Model = TypeVar("Model", bound=BaseModel)
 Place: TypeAlias = Sequence[str | int]
@@ -89,6 +89,8 @@ class YamlFile:
         if len(text) > most_bytes:
             raise InputError(f"{name} is larger than {most_bytes // 1000} kB.")
         try:
+            head = text[:100]
+            refuse_pointer(head if isinstance(head, bytes) else head.encode(), name)
             text = text.decode("utf-8") if isinstance(text, bytes) else text
             loader = PlacingLoader(text)
             self._root = loader.get_single_node()

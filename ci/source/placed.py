@@ -7,7 +7,6 @@ that holds both sources.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from ci.model import layout
 from ci.model.errors import InputError
+from ci.model.folder_walk import walk
 from ci.model.regular_file import file_text
 from ci.source.cpp_text import global_functions, without_comments
 from ci.source.launch_places import FILE, SUFFIXES
@@ -187,8 +187,7 @@ def placed_in(folder: Path) -> list[Placed]:
 
 
 def _walk(top: Path) -> Iterator[tuple[Path, list[str], list[str]]]:
-    for place, names, files in os.walk(top):
-        folder = Path(place)
+    for folder, names, files in walk(top):
         names[:] = sorted(
             name for name in names if name not in layout.SKIPPED and not name.startswith(".")
         )

@@ -16,6 +16,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from ci.model.errors import InputError
+from ci.model.folder_walk import MOST_DEPTH, walk
 from ci.system.view import Part, Readable
 
 MOST_ENTRIES = 200_000
@@ -101,6 +102,8 @@ class _Look:
         No level of the sandbox follows the links of a folder that is shown whole, so these may
         lead anywhere.
         """
+        if len(folder.parts) - len(self._top.parts) > MOST_DEPTH:
+            return []
         whole, found, deeper = True, list[Path](), list[Part]()
         try:
             with os.scandir(folder) as listing:
@@ -183,12 +186,12 @@ class _Names:
 
 def _files(folder: Path) -> Iterator[os.stat_result]:
     """All files below a folder that are neither hidden nor links."""
-    for place, folders, names in os.walk(folder):
+    for place, folders, names in walk(folder):
         folders[:] = [name for name in folders if not _hidden(name)]
         for name in names:
             if not _hidden(name):
                 try:
-                    yield (Path(place) / name).lstat()
+                    yield (place / name).lstat()
                 except OSError:
                     continue
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from ci.model import layout
+from ci.model.folder_walk import walk
 from ci.model.regular_file import file_text
 from ci.source.cpp_text import global_functions
 from ci.source.launch_places import SUFFIXES
@@ -51,10 +51,10 @@ def no_kernel(left: Sequence[Placed]) -> str:
 
 def kernels_seen(top: Path) -> Iterator[tuple[str, str]]:
     """Path from `top` and name of each kernel below it, links and hidden folders left out."""
-    for folder, below, names in os.walk(top):
+    for folder, below, names in walk(top):
         below[:] = sorted(name for name in below if not name.startswith("."))
         for name in sorted(names):
-            path = Path(folder) / name
+            path = folder / name
             if not name.endswith(_SUFFIXES) or path.is_symlink() or not path.is_file():
                 continue  # a pipe of such a name would be waited for
             if path.stat().st_size <= _MOST_BYTES:

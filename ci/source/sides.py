@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
 from ci.model import layout
 from ci.model.errors import InputError
-from ci.model.regular_file import file_bytes, file_text
+from ci.model.folder_walk import files_below
+from ci.model.regular_file import file_bytes, file_text, refuse_pointer
 from ci.source.include_lookup import file_named
 from ci.source.placed import entries_of, sources_apart
 from ci.source.readable_files import borrowed
+
+MOST_SOURCES: Final = 5_000
+"""Most sources of one side of an operator, which are all read, copied and hashed; the largest
+operators have some hundreds."""
+MOST_BYTES: Final = 64 << 20
+"""Most bytes of all of them."""
 
 
 def sides(root: Path) -> tuple[dict[str, str], dict[str, str]]:
@@ -35,10 +43,11 @@ def sides_apart(root: Path) -> tuple[dict[str, str], dict[str, str]]:
 
 def sources(root: Path, folder: str) -> dict[str, str]:
     """Text of each source below root/folder, by path relative to root."""
-    found = {}
+    found: dict[str, str] = {}
+    size = 0
     own = root.resolve()
     top = repository_of(own) or own
-    for path in sorted((root / folder).rglob("*")):
+    for path in files_below(root / folder):
         inside = path.relative_to(root).parts
         if path.suffix not in layout.SOURCES or any(part.startswith(".") for part in inside):
             continue
@@ -48,7 +57,14 @@ def sources(root: Path, folder: str) -> dict[str, str]:
                 raise InputError(
                     f"{path} is a link that leads out of the operator's folder, or mounted there."
                 )
-            found[path.relative_to(root).as_posix()] = text_of(path, top)
+            text = text_of(path, top)
+            size += len(text)
+            if len(found) == MOST_SOURCES or size > MOST_BYTES:
+                raise InputError(
+                    f"{root / folder} holds more than {MOST_SOURCES:,} C++ sources or"
+                    f" {MOST_BYTES >> 20} MiB of them; keep only those of the operator there."
+                )
+            found[path.relative_to(root).as_posix()] = text
     return found
 
 
@@ -63,6 +79,7 @@ def text_of(path: Path, inside: Path | None = None) -> str:
     Raises InputError for one that is no text, or that cannot be read.
     """
     data = file_bytes(path, inside)
+    refuse_pointer(data, str(path))
     if b"\0" in data:
         raise InputError(f"{path} is a binary file, not C++ source.")
     return data.decode("utf-8", errors="replace")

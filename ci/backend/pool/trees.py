@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
-import os
 import tarfile
 from collections.abc import Iterator
 from functools import lru_cache
@@ -20,6 +19,7 @@ from pydantic import JsonValue
 
 from ci.backend.pool.base import Question
 from ci.model.errors import InputError
+from ci.model.folder_walk import walk
 from ci.system.cache import BuildCache
 
 MOST_BYTES: Final = 1 << 30
@@ -33,10 +33,10 @@ _MADE: Final = ("build", "build_out", "__pycache__", "ascendopt-out")
 
 def _files(top: Path) -> Iterator[Path]:
     """Regular files below a folder in order, and links to such that stay inside."""
-    for folder, names, files in os.walk(top):
+    for folder, names, files in walk(top):
         names[:] = sorted(n for n in names if n not in _MADE and not n.startswith("."))
         for name in sorted(f for f in files if not f.startswith(".")):
-            path = Path(folder, name)
+            path = folder / name
             meant = path.resolve()
             if meant.is_file() and meant.is_relative_to(top) and not _hidden(meant, top):
                 yield path

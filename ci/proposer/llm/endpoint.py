@@ -35,7 +35,8 @@ def connect(model: ModelSettings) -> OpenAI:
     Raises InputError when the key would cross a network in the clear.
     """
     secret, address = model.secret(), urlsplit(model.endpoint)
-    if secret is not None and address.scheme != "https" and not is_loopback(address.hostname or ""):
+    encrypted, here = address.scheme == "https", is_loopback(address.hostname or "")
+    if secret is not None and not encrypted and not here:
         raise InputError(
             f"The endpoint {model.endpoint} is not https: the key in {model.key} would go there in"
             " the clear. Give an https address, or with `key` the name of a variable that is not"
@@ -46,8 +47,11 @@ def connect(model: ModelSettings) -> OpenAI:
         api_key=secret.get_secret_value() if secret is not None else _NO_KEY,
         timeout=openai.Timeout(model.timeout, connect=min(CONNECT_SECONDS, model.timeout)),
         max_retries=0,
-        # The sources would go along to wherever a redirection leads.
-        http_client=openai.DefaultHttpxClient(follow_redirects=False),
+        # The sources would go along to wherever a redirection leads; and those for a server of
+        # this machine to the environment's proxy, in the clear.
+        http_client=openai.DefaultHttpxClient(
+            follow_redirects=False, trust_env=encrypted or not here
+        ),
     )
     client.organization = client.project = None  # the library takes them from the environment
     return client

@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from ci.model.build_setting import CONFIG_FILE, BuildSetting
+from ci.model.folder_walk import files_below
 from ci.model.layout import HOST, KERNEL, UNITS
 from ci.model.operator import BuildFact
 from ci.model.regular_file import file_text
@@ -304,7 +305,7 @@ def _dependencies(calls: Iterable[Call], root: Path, top: Path, chips: ChipFolde
     found = [p for name in named if (p := _folder_named(name, root, top)) is not None]
     units = [
         path
-        for path in (root / HOST).rglob("*.cpp")
+        for path in files_below(root / HOST, ".cpp")
         if not chips.another_s(path.relative_to(root / HOST).as_posix())
     ]
     texts = [file_text(path) for path in units]

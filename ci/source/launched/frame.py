@@ -14,6 +14,7 @@ from typing import Final, Protocol, TypeAlias
 
 from ci.model import layout
 from ci.model.errors import InputError
+from ci.model.folder_walk import walk
 from ci.source.cpp_text import without_comments
 from ci.source.launch_places import FILE, SUFFIXES
 from ci.source.launched.entry import KernelEntry, entry_in
@@ -188,12 +189,10 @@ def _launches(top: Path, name: str) -> Iterator[str]:
     launch = re.compile(
         rf"\b{name}\s*(?:<[^<>;]*>\s*)?<<<|\b[A-Z_]*(?:LAUNCH|EXEC)[A-Z_]*\s*\(\s*{name}\b"
     )
-    for place, names, files in os.walk(top):
+    for place, names, files in walk(top):
         names[:] = sorted(n for n in names if not n.startswith("."))
         for path in (
-            Path(place) / file
-            for file in sorted(files)
-            if file.endswith((*layout.SOURCES, *SUFFIXES))
+            place / file for file in sorted(files) if file.endswith((*layout.SOURCES, *SUFFIXES))
         ):
             if path.is_symlink() or not path.is_file() or path.stat().st_size > _MOST_BYTES:
                 continue

@@ -10,6 +10,7 @@ from typing import Final
 
 from ci.model import layout
 from ci.model.errors import InputError
+from ci.model.folder_walk import walk
 from ci.model.operator import (
     AttrSpec,
     LaunchText,
@@ -56,10 +57,10 @@ def is_launched(folder: Path) -> bool:
 def launched_folders(top: Path) -> list[Path]:
     """Folders at and below `top` whose workload says how a program launches a kernel."""
     found = []
-    for place, names, files in os.walk(top):
+    for place, names, files in walk(top):
         names[:] = sorted(n for n in names if not n.startswith(".") and n not in layout.SKIPPED)
-        if FILE in files and is_launched(Path(place)):
-            found.append(Path(place))
+        if FILE in files and is_launched(place):
+            found.append(place)
     return found
 
 

@@ -14,8 +14,9 @@ from typing import ClassVar
 import pytest
 
 from bot.base.git import Git, GitError, login
-from bot.repository.mirror import clone
+from bot.repository.mirror import Commit, clone
 from ci.model.errors import EnvironmentProblem, InputError
+from ci.model.folder_walk import MOST_DEPTH
 from ci.model.git_environment import git_environment
 from tests.bot.make import OPERATOR_PATH, SOURCES, TILING, repository
 from tests.bot.make import git as plain_git
@@ -607,3 +608,55 @@ def test_what_does_not_end_is_given_up(
     monkeypatch.setattr("bot.base.git.TIMEOUT_S", 1e-9)
     with pytest.raises(GitError, match="did not end within"):
         read(Git(tmp_path))
+
+
+def bomb(git: Git, levels: int) -> str:
+    """A commit of ten times as many files for each level, in a few hundred bytes each."""
+    blob = git.run("hash-object", "-w", "--stdin", stdin="x" * 1000).strip()
+    tree = git.run("mktree", stdin="".join(f"100644 blob {blob}\tf{i}.h\n" for i in range(10)))
+    for _ in range(levels - 1):
+        listed = "".join(f"040000 tree {tree.strip()}\tfolder{i}\n" for i in range(10))
+        tree = git.run("mktree", stdin=listed)
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.example")
+    return git.run(*who, "commit-tree", "-m", "bomb", tree.strip()).strip()
+
+
+def test_a_tree_that_holds_one_other_many_times_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.base.git._MOST_BYTES", 100_000)
+    git = Git.made(tmp_path, bare=True)
+    few, many = bomb(git, 2), bomb(git, 4)
+    assert len(Commit(git, few).files) == 100
+    for read in (lambda: Commit(git, many).files, lambda: git.diff("--name-only", few, many)):
+        with pytest.raises(GitError, match="printed more than 0 MB: too many or too large files"):
+            read()
+
+
+def test_a_commit_that_would_fill_the_disk_is_not_checked_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each file counts, though all of them are one blob."""
+    git = Git.made(tmp_path, bare=True)
+    commit = bomb(git, 2)
+    monkeypatch.setattr("bot.base.git._MOST_LAID_OUT", 100_000)
+    clone(git, commit, tmp_path / "whole")
+    monkeypatch.setattr("bot.base.git._MOST_LAID_OUT", 99_999)
+    with pytest.raises(GitError, match="is not checked out: its files have more than 0 GB"):
+        clone(git, commit, tmp_path / "none")
+    assert not [*(tmp_path / "none").rglob("*.h")]
+
+
+def test_a_commit_that_nobody_could_walk_through_is_not_checked_out(tmp_path: Path) -> None:
+    git = Git.made(tmp_path, bare=True)
+    blob = git.run("hash-object", "-w", "--stdin", stdin="x").strip()
+    tree = git.run("mktree", stdin=f"100644 blob {blob}\tf.h\n").strip()
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.example")
+    for _ in range(MOST_DEPTH):
+        tree = git.run("mktree", stdin=f"040000 tree {tree}\td\n").strip()
+    deep = git.run(*who, "commit-tree", "-m", "deep", tree).strip()
+    clone(git, deep, tmp_path / "whole")
+    tree = git.run("mktree", stdin=f"040000 tree {tree}\td\n").strip()
+    deeper = git.run(*who, "commit-tree", "-m", "deeper", tree).strip()
+    with pytest.raises(GitError, match="a file of it lies more than 100 folders deep"):
+        clone(git, deeper, tmp_path / "none")

@@ -183,6 +183,15 @@ class HttpForgeContract(ForgeContract):
         with pytest.raises(ForgeError):
             forge.branches()
 
+    def test_an_answer_without_end_is_a_sentence(
+        self, forge: Forge, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("bot.forge.retry.ATTEMPTS", 1)
+        monkeypatch.setattr("bot.forge.transport.MOST_BYTES", 0)
+        with pytest.raises(ForgeError, match="has more than 0 MiB") as refused:
+            forge.branches()
+        assert refused.value.kind == "unavailable"
+
     def test_git_pushes_with_the_credentials_and_not_without(
         self, forge: Forge, server: ForgeServer, checkout: Path, token: str
     ) -> None:

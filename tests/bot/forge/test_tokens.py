@@ -243,6 +243,23 @@ def test_a_token_that_no_header_can_hold_is_a_sentence_without_it(
     assert forge.token_refused()
 
 
+@pytest.mark.parametrize("variable", ["http_proxy", "HTTP_PROXY", "all_proxy"])
+def test_a_token_for_this_machine_goes_through_no_proxy(
+    connected: Forge,
+    served: ForgeServer,
+    other: Other,
+    variable: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The proxy of a company's network for all hosts, and an address that may be without TLS."""
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(variable, other.url)
+    assert connected.branches()
+    assert git_reads(served, connected.credentials())
+    assert not other.seen
+
+
 # Renewed and refused
 
 

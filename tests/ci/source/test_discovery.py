@@ -243,6 +243,9 @@ def test_bad_paths_say_what_is_wrong(tmp_path: Path) -> None:
             load_operator(path)
 
 
+POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'ab' * 32}\nsize 4242\n"
+
+
 @pytest.mark.parametrize(
     ("host", "kernel", "words"),
     [
@@ -250,6 +253,8 @@ def test_bad_paths_say_what_is_wrong(tmp_path: Path) -> None:
         (TILING, KERNEL, "No op definition in"),
         (DEFINITION.replace("SetTiling(optiling::Tile)", ""), KERNEL, "No host tiling in"),
         (DEFINITION + "\0", KERNEL, "binary file"),
+        (POINTER, KERNEL, "op_host/scale_mask.cpp is a pointer of Git LFS.*`git lfs pull`"),
+        (TILING + DEFINITION, POINTER, "op_kernel/scale_mask.cpp is a pointer of Git LFS"),
         ("", KERNEL, "holds no C\\+\\+ source"),
     ],
 )

@@ -150,8 +150,10 @@ def test_missing_and_binary_files_are_named(operator: Operator, tmp_path: Path) 
         load_workload(operator, tmp_path / "none.yaml")
     with pytest.raises(InputError, match="holds no workload"):
         load_workload(operator, tmp_path)
-    for data in (b"\xff\xfe\x00", b"a: \0"):
+    for data in (b"\xff\xfe\x00", b"a: \0", b"version https://git-lfs.github.com/spec/v1\noid x\n"):
         file = operator.root / "workload.yaml"
         file.write_bytes(data)
-        with pytest.raises(InputError, match="not UTF-8 text|not YAML"):
+        lfs = b"lfs" in data
+        words = "is a pointer of Git LFS" if lfs else "not UTF-8 text|not YAML"
+        with pytest.raises(InputError, match=words):
             load_workload(operator, file)

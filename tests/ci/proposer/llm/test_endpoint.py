@@ -153,6 +153,18 @@ def test_no_source_goes_where_a_redirection_leads(status: int) -> None:
     assert f"status {status}" in said and elsewhere.asked == []
 
 
+@pytest.mark.parametrize("variable", ["http_proxy", "all_proxy"])
+def test_no_source_for_a_server_of_this_machine_goes_to_a_proxy(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with serving(lambda asked: Answer()) as proxy:
+        monkeypatch.setenv(variable, proxy.url)
+        assert ask(Answer("here")).text == "here"
+        assert proxy.asked == []
+
+
 def test_no_key_crosses_a_network_in_the_clear(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(lambda asked: Answer()) as server:
         model = model_at(server)
