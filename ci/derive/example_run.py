@@ -430,7 +430,7 @@ def _read(file: Path) -> list[dict[str, Any]]:
         with file.open("rb") as lines:
             for line, _ in zip(lines, range(_MOST_ROWS), strict=False):
                 rows.append(json.loads(line))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):  # a row may be nested without end
         pass
     return [row for row in rows if isinstance(row, dict)]
 

@@ -1,5 +1,6 @@
 """The right answers come rounded, and exact where the golden function can tell them in float64."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from ci.backend.sim import SimulatorBackend
 from ci.judge.reference import HALF_ULP, VARIED_BYTES, References
-from ci.model.errors import InputError
+from ci.model.errors import InputError, TrialFailure
 from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.source.discovery import load_operator
 from ci.source.workload_file import load_workload
@@ -71,6 +72,23 @@ def test_without_a_golden_outputs_are_as_long_as_the_host_side_infers() -> None:
     )
     assert isinstance(found, np.ndarray) and isinstance(right, np.ndarray)
     assert found.shape == right.shape != asked.of(cases[0], 1).inputs[0].shape
+
+
+def test_outputs_that_would_fill_the_memory_are_not_taken_from_the_host_side(
+    tmp_path: Path,
+) -> None:
+    shutil.copytree(OPERATORS / "src" / "reduce" / "row_mean", tmp_path / "row_mean")
+    host = tmp_path / "row_mean" / "op_host" / "row_mean.cpp"
+    rank = "context->GetOutputShape(0)->SetDimNum(context->GetInputShape(0)->GetDimNum() - 1);"
+    text = host.read_text()
+    assert rank in text
+    host.write_text(text.replace(rank, rank + "context->GetOutputShape(0)->SetDim(0, 1L << 40);"))
+    operator = load_operator(tmp_path / "row_mean")
+    own = load_workload(operator)
+    case = own.cases[0].model_copy(update={"outputs": ()})
+    workload = own.model_copy(update={"golden": "", "cases": (case,)})
+    with pytest.raises(TrialFailure):  # as long as the first input, which the kernel does not fill
+        References(operator, workload, SimulatorBackend("910B4")).of(case, 1)
 
 
 def test_a_case_that_was_made_up_may_not_give_as_much_as_one_that_was_asked_for(
