@@ -35,16 +35,26 @@ def sync_words(summary: Summary) -> str:
     return ", ".join(f"{n} {word}" for word, n in sorted(summary.auto_sync.items(), reverse=True))
 
 
-def tried_as_words(summary: Summary) -> str:
-    """What became of operators that are declared for other chips only, '' where none was tried."""
+def other_chips_words(summary: Summary) -> str:
+    """What became of operators that are declared for other chips only, '' where there is none."""
+    others = summary.operators - summary.for_chip
+    if not others:
+        return ""
     found = summary.tried_as
     if not found:
-        return ""
+        return (
+            f"{_operators(others)} declared for other chips only: nothing was built."
+            " `--as 910B` tries such operators as if they were for this chip."
+        )
     return (
-        f"{found[Stage.FOUND]} operators declared for other chips only were tried as the 910B:"
-        f" {found[Stage.RUNS]} run, {found[Stage.VERIFIED]} of these verified. They count in no"
-        " other figure."
+        f"{found[Stage.FOUND]} of {_operators(others)} declared for other chips only, tried as the"
+        f" 910B: {found[Stage.RUNS]} run, {found[Stage.VERIFIED]} of these verified. They count in"
+        " no other row."
     )
+
+
+def _operators(count: int) -> str:
+    return f"{count} operator{'' if count == 1 else 's'}"
 
 
 def missing(summary: Summary, limit: int = MOST_REASONS) -> list[Reason]:
@@ -69,6 +79,6 @@ def census_markdown(title: str, rows: Sequence[CensusRow], summary: Summary) -> 
         stages=_SHOWN,
         words=STAGE_WORDS,
         missing=missing(summary),
-        tried_as=tried_as_words(summary),
+        other_chips=other_chips_words(summary),
         names=names,
     )

@@ -22,7 +22,7 @@ def summarize(rows: Sequence[CensusRow]) -> Summary:
         by_category={c: _reached([r for r in rows if r.category == c]) for c in categories},
         auto_sync=dict(Counter(row.auto_sync for row in chip if row.auto_sync)),
         tried_as={stage: sum(row.passes(stage) for row in others) for stage in told if others},
-        reasons=reasons(chip),
+        reasons=reasons([*chip, *others]),
         versions=tuple(sorted({row.version for row in rows if row.version})),
     )
 

@@ -118,7 +118,8 @@ class Summary(Frozen):
         " far they got: found, runs, verified.",
     )
     reasons: tuple[Reason, ...] = Field(
-        description="First errors by how many operators of the chip they stop, most first."
+        description="First errors by how many operators they stop, most first: those of the chip"
+        " and those tried as if they were."
     )
     versions: tuple[str, ...] = Field(description="Simulator versions the rows come from.")
 

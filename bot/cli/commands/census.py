@@ -13,7 +13,7 @@ from rich.console import Console
 from bot.base.text import visible
 from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.cli.say import say
-from bot.report.census import census_markdown, missing, names, sync_words, table, tried_as_words
+from bot.report.census import census_markdown, missing, names, sync_words, table, other_chips_words
 from ci.model.census import ROWS, STAGE_WORDS, CensusRow, CensusSettings
 from ci.model.folder import Folder
 from ci.model.frozen import Frozen
@@ -67,10 +67,12 @@ def census(repository: Path, as_json: bool, **given: Any) -> None:
     console.print(table(summary))
     if summary.auto_sync:
         say(f"\nAutomatic synchronisation on the 910B: {sync_words(summary)}.")
-    if words := tried_as_words(summary):
+    if words := other_chips_words(summary):
         say(f"\n{words}")
-    say("\nWhat is missing (an operator counts for the first thing that stops it):")
-    for reason in missing(summary, 12):
+    reasons = missing(summary, 12)
+    if reasons:
+        say("\nWhat is missing (an operator counts for the first thing that stops it):")
+    for reason in reasons:
         say(
             f"{len(reason.operators):>5}  {visible(reason.reason, 60):<44} "
             f"{STAGE_WORDS[reason.stage]:<20} {names(reason)}"

@@ -43,3 +43,16 @@ def test_an_operator_counts_for_its_earliest_failure_only() -> None:
     early = Failure(stage=Stage.HOST_BUILDS, kind="missing symbol", what="Foo", message="-")
     both = both.model_copy(update={"failures": (*both.failures, early)})
     assert [r.reason for r in summarize([both]).reasons] == ["missing symbol Foo"]
+
+
+def test_what_stops_an_operator_that_was_tried_as_ours_is_a_reason_too() -> None:
+    failed = (Stage.KERNEL_BUILDS, "missing symbol")
+    tried = row("f", Stage.FOUND, reason=failed, declared_for_chip=False, tried_as="910B")
+    left = row(
+        "g",
+        Stage.FOUND,
+        reason=(Stage.HOST_BUILDS, "other chip"),
+        declared_for_chip=False,
+    )
+    summary = summarize([tried, left])
+    assert [(r.reason, r.operators) for r in summary.reasons] == [("missing symbol", ("f",))]

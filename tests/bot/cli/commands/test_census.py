@@ -45,6 +45,21 @@ def test_json_is_all_that_is_printed(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert json.loads(capsys.readouterr().out)["rows"][0]["name"] == "bias_add"
 
 
+def test_operators_for_other_chips_are_said_with_the_option_that_tries_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "ops" / "bias_add"
+    shutil.copytree(OPERATOR, place)
+    host = next((place / "op_host").glob("*.cpp"))
+    host.write_text(host.read_text().replace('"ascend910b"', '"ascend310b"'))
+    out = ["--out", str(tmp_path / "out")]
+    assert run(["census", str(tmp_path / "ops"), *out, "--pool", "local:1"]) == 0
+    shown = capsys.readouterr().out
+    assert "1 operator declared for other chips only: nothing was built. `--as 910B`" in shown
+    assert "What is missing" not in shown
+    assert "`--as 910B`" in (tmp_path / "out" / "census.md").read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
