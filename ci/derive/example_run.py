@@ -19,12 +19,14 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
+from ci.derive.data_script import made_data
 from ci.derive.program import MAIN, Program
 from ci.host.door.forwarding import forwarding
 from ci.host.host_command import HOST
 from ci.host.tiling_request import platform_facts
 from ci.model import layout
 from ci.model.errors import InputError
+from ci.model.regular_file import file_text
 from ci.model.settings import DEFAULT_DEVICE
 from ci.simulator.toolchain import Toolchain
 from ci.source.cpp_text import split_arguments
@@ -193,22 +195,36 @@ def calls_of(program: Program) -> list[Call]:
         if not _compiled(place, program):
             # It may need none of the others.
             return calls_of(replace(program, texts=texts[:1])) if len(texts) > 1 else []
-        rows = _run(place)
-        if any("absent" in row for row in rows):
-            rows = [*map(_agreed, rows, _run(place, again=True))]
+        rows, missed = _run(place, "project")
+        if missed:
+            made = made_data(program.path, program.top, missed, program.definitions, place / "data")
+            for name, file in made.items():
+                file.rename(place / "files" / name)
+            if made:
+                rows, missed = _run(place, "given")
+        if missed:
+            rows = [*map(_agreed, rows, _run(place, "again", again=True)[0])]
         return _calls(rows)
 
 
-def _run(place: Path, *, again: bool = False) -> list[dict[str, Any]]:
-    """What the program writes down. `again`: with another byte in what nobody set, and in each file
-    that is not there."""
+def _run(place: Path, folder: str, *, again: bool = False) -> tuple[list[dict[str, Any]], set[str]]:
+    """What the program writes down, and the names of the files that it read and that are not there.
+
+    `again`: with another byte in what nobody set, and in each of these files.
+    """
     # Programs look for their data beside the folder that they are built in, or further out.
-    built = place / ("again" if again else "project") / "examples" / "program" / "build"
+    built = place / folder / "examples" / "program" / "build"
     built.mkdir(parents=True)
-    words = ["env", "MALLOC_PERTURB_=90", "ASCENDOPT_BYTE=Z"] if again else []
+    given = place / "files"
+    given.mkdir(exist_ok=True)
+    words = ["env", f"ASCENDOPT_FILES={given}"]
+    words += ["MALLOC_PERTURB_=90", "ASCENDOPT_BYTE=Z"] if again else []
     # How it ends does not matter: each call is written when it is made.
     run([*words, str(place / "program")], cwd=built, writable=[place], limits=_RUN_LIMITS)
-    return _read(built / "calls.jsonl")
+    missed = ""
+    with suppress(InputError, OSError):  # there is none, or it is no text
+        missed = file_text(built / "absent_files", built, most_bytes=_RUN_LIMITS.file_bytes)
+    return _read(built / "calls.jsonl"), {*missed.splitlines()}
 
 
 def _agreed(value: Any, other: Any) -> Any:

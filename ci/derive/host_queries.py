@@ -131,6 +131,8 @@ class Asker:
         except TrialFailure as failure:
             log = failure.refusal.evidence.strip().splitlines()
             said = log[-2:] if "returned a failure" in failure.refusal.sentence else []
+            place = failure.refusal.place
+            said += [f"({place.file}:{place.line})"] if place and place.file else []
             return " ".join([failure.refusal.sentence, *said])
         except InputError as problem:
             return str(problem)

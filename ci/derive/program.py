@@ -35,6 +35,8 @@ class Program:
 
     path: Path
     """Where its `main` is."""
+    top: Path
+    """The repository."""
     texts: Sequence[str]
     """Its sources, that one first."""
     include_folders: Sequence[Path] = ()
@@ -71,6 +73,7 @@ def program_of(top: Path, path: Path, text: str) -> Program:
     led_to = sorted({p.parent for name, (p, _) in headers.items() if "/" in name})
     return Program(
         path,
+        top,
         texts,
         [*dict.fromkeys([*asked, *led_to])],
         definitions,

@@ -13,7 +13,7 @@ from rich.console import Console
 from bot.base.text import visible
 from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.cli.say import say
-from bot.report.census import census_markdown, missing, names, sync_words, table, other_chips_words
+from bot.report.census import census_markdown, missing, names, other_chips_words, sync_words, table
 from ci.model.census import ROWS, STAGE_WORDS, CensusRow, CensusSettings
 from ci.model.folder import Folder
 from ci.model.frozen import Frozen

@@ -329,8 +329,7 @@ template <typename Value> void argument(Row& row, Value value) {
 }
 
 inline void write(const Row& row) {
-    std::ofstream("calls.jsonl", std::ios::app) << row.text << '\n'
-                                                << (read_absent() ? "{\"absent\":true}\n" : "");
+    std::ofstream("calls.jsonl", std::ios::app) << row.text << '\n';
 }
 
 inline void size_found(uint64_t* size) { *size = 0; }

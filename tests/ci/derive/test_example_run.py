@@ -129,7 +129,7 @@ int main() {
 
 
 def _calls(folder: Path, text: str) -> list[Call]:
-    return calls_of(Program(folder / "main.cpp", [text]))
+    return calls_of(Program(folder / "main.cpp", folder, [text]))
 
 
 def test_a_call_has_what_the_program_computes(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ add_executable(pick main.cpp runner.cpp files.cpp)
 def _calls(top: Path, build: str, main: str = MAIN, **more: str) -> list[Call]:
     """What the program calls, in a repository that is reached by a link."""
     sources = {"main.cpp": main, "runner.cpp": RUNNER, "files.cpp": FILES, **more}
-    (top / "real").mkdir(parents=True)
+    (top / "real").mkdir(parents=True, exist_ok=True)
     (top / "link").symlink_to("real")
     top /= "link"
     place = top / "call" / "src"
@@ -112,6 +112,16 @@ def test_no_values_are_known_where_a_file_was_not_there(tmp_path: Path) -> None:
     (call,) = _calls(tmp_path / "b", BUILD + "add_definitions(-DROWS=1)", main)
     tensor = call.arguments[0].tensor
     assert tensor is not None and tensor.values == (7, 9)
+
+
+def test_a_program_reads_the_data_that_its_script_makes(tmp_path: Path) -> None:
+    script = 'import numpy as np\nnp.array([5, 6], np.int32).tofile("../input/x.bin")\n'
+    (tmp_path / "real" / "call" / "scripts").mkdir(parents=True)
+    (tmp_path / "real" / "call" / "scripts" / "gen.py").write_text(script)
+    main = MAIN.replace("256}", "2}")
+    (call,) = _calls(tmp_path, BUILD + "add_definitions(-DROWS=1)", main)
+    tensor = call.arguments[0].tensor
+    assert tensor is not None and tensor.values == (5, 6)
 
 
 @pytest.mark.few(1)
