@@ -98,6 +98,12 @@ _AWAY = re.compile(
 # It is there, and says no: such as 403 for a token that may not write.
 _SAID_NO: Final = re.compile(r"returned error: 4(?!29)\d\d")
 
+# A partial clone asks its remote for a file, and does not get it.
+_NOT_FETCHED: Final = re.compile(
+    rb"promisor remote|unable to access|ould not read from remote|repository '.*' not found"
+    rb"|Authentication failed"
+)
+
 
 class GitError(Exception):
     """A git command failed; the message is git's own last words, with the command's name."""
@@ -135,11 +141,15 @@ def _last_words(said: Sequence[str]) -> str:
 class Git:
     """Git commands in one folder, which lies in a repository."""
 
-    def __init__(self, folder: Path, *, own: bool = False) -> None:
+    def __init__(
+        self, folder: Path, *, own: bool = False, login: Mapping[str, str] | None = None
+    ) -> None:
         """`own`: the repository is one that we made, so its configuration is ours; of any other
-        only what is harmless has effect (`git_view`)."""
+        only what is harmless has effect (`git_view`). `login`: given to each command, for a partial
+        clone fetches a file when it is read."""
         self.folder = folder
         self._own = own
+        self._login = dict(login or {})
 
     @classmethod
     def made(cls, folder: Path, *, bare: bool = False, form: str = "sha1") -> Git:
@@ -165,7 +175,7 @@ class Git:
         place = self._place
         if place is None:
             return {"GIT_DIR": os.devnull}
-        return place.variables(own=self._own)
+        return {**place.variables(own=self._own), **self._login}
 
     def _run(self, arguments: Sequence[str], stdin: str | None, env: Mapping[str, str]) -> str:
         done = self._done(arguments, None if stdin is None else stdin.encode(), env)
@@ -264,8 +274,13 @@ class Git:
             return None
 
     def show(self, revision: str, path: str) -> bytes | None:
-        """Content of `path` at `revision`, byte for byte, or None when it is not there."""
+        """Content of `path` at `revision`, byte for byte, or None when it is not there.
+
+        Raises GitError when a partial clone names it and cannot fetch it.
+        """
         done = self._done(("cat-file", "blob", f"{revision}:{path}"), None, self._here())
+        if done.returncode != 0 and _NOT_FETCHED.search(done.stderr):
+            raise GitError(f"{path} is not in this partial clone, and its remote does not give it")
         return done.stdout if done.returncode == 0 else None
 
     def sizes(self, names: Sequence[str]) -> dict[str, int]:

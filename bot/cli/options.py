@@ -15,13 +15,15 @@ from pydantic.fields import FieldInfo
 from bot.base.text import visible
 from bot.cli.say import say
 from ci.model.errors import InputError, first_fault
+from ci.model.folder_walk import is_text
 from ci.model.frozen import Frozen
 
 
 class OrdinaryPath(click.Path):
     """A path that a person gives: of a file, a folder, or nothing yet.
 
-    A pipe or a device is refused: it would keep the command waiting, or never end.
+    A pipe or a device is refused: it would keep the command waiting, or never end. So is what lies
+    at a path that is no UTF-8: no report could name it.
     """
 
     def __init__(self, *, exists: bool = False, file_okay: bool = True) -> None:
@@ -38,6 +40,8 @@ class OrdinaryPath(click.Path):
             self.fail(f"{visible(str(value))} cannot be used: {said}.", param, ctx)
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
             self.fail(f"{visible(str(value))} is neither a file nor a folder.", param, ctx)
+        if not is_text(str(Path(value).absolute())):
+            self.fail(f"{visible(str(value))} lies at a path that is no UTF-8.", param, ctx)
         return super().convert(value, param, ctx)
 
 

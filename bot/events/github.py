@@ -68,6 +68,7 @@ _PLACES: Final[Mapping[str, Mapping[str, str]]] = {
         "number": "issue.number",
         "comment_id": "comment.id",
         "text": "comment.body|issue.body",
+        "text_before": "changes.body.from",
         "at": "comment.created_at|issue.created_at",
     },
     "dispatch": {"text": "inputs.command", "number": "inputs.number", "ref": "ref"},

@@ -43,6 +43,7 @@ _PLACES: Final[Mapping[str, Mapping[str, str]]] = {
     "issue": {
         "number": "issue.iid|object_attributes.iid",
         "text": "object_attributes.note|object_attributes.description",
+        "text_before": "changes.description.previous",
         "at": "object_attributes.updated_at",
     },
 }

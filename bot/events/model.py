@@ -58,6 +58,9 @@ class Event(Frozen):
     text: str = Field(
         default="", description="The comment's text; of a dispatch, what stands after /optimize."
     )
+    text_before: str = Field(
+        default="", description="What an edit of an issue's own text replaced, where it did."
+    )
     label: str = Field(default="", description="The label that was added or removed.")
     sender: str = Field(default="", description="Login of who did it.")
     sender_is_bot: bool = Field(default=False, description="As far as the forge says so.")

@@ -87,6 +87,7 @@ _READERS: Final[Mapping[str, Callable[..., object]]] = {
     "number": Fields.number,
     "comment_id": Fields.number,
     "text": partial(Fields.text, limit=LONGEST_TEXT),
+    "text_before": partial(Fields.text, limit=LONGEST_TEXT),
     "draft": Fields.flag,
     "before": Fields.commit,
     "after": Fields.commit,

@@ -84,10 +84,7 @@ def settings_of(name: str, checkout: Path, remote: str) -> ForgeSettings:
     """
     if name not in (*FORGES, "auto"):
         raise InputError(f"There is no forge '{name}'; known: auto, {', '.join(FORGES)}.")
-    try:
-        url = Git(checkout).run("remote", "get-url", "--", remote).strip()
-    except GitError:
-        url = remote
+    url = _address(Git(checkout), remote)
     found = parse_remote(url)
     if name == "local" or (name == "auto" and found is None):
         return ForgeSettings(forge="local", repository=remote)
@@ -104,6 +101,19 @@ def settings_of(name: str, checkout: Path, remote: str) -> ForgeSettings:
             f" {', '.join(HOSTED)}."
         )
     return ForgeSettings(forge=chosen.name, repository=found.name, url=found.server)
+
+
+def _address(git: Git, remote: str) -> str:
+    """Where a remote is: as it is written when that names a forge, for git may fetch from a mirror
+    of it (`insteadOf`); else as git spells it out. `remote` itself where there is none."""
+    try:
+        written = git.run("config", "--get-all", f"remote.{remote}.url").partition("\n")[0]
+        named = parse_remote(written)
+        if named is not None and forge_at(named.server) is not None:
+            return written
+        return git.run("remote", "get-url", "--", remote).strip()
+    except GitError:
+        return remote
 
 
 def token_of(forge: str, environ: Mapping[str, str] = os.environ, server: str = "") -> str:

@@ -315,14 +315,14 @@ def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSetting
 
     The user's work tree, index and branches are never touched.
     """
-    git = Git(checkout)
+    login = forge.credentials()
+    git = Git(checkout, login=login)
     home = forge.repository()
     target = settings.target or home.default_branch
     branches = forge.branches()
     if target not in branches:
         raise InputError(f"{home.name} has no branch '{target}' to merge into.")
-    login = forge.credentials()
-    git.run("fetch", "--quiet", "--no-tags", "--", home.push_url, f"refs/heads/{target}", env=login)
+    git.run("fetch", "--quiet", "--no-tags", "--", home.push_url, f"refs/heads/{target}")
     tip = branches[target]
     refuse_unfit(result, git, tip)
     result = with_workload(result, git, tip)
@@ -347,7 +347,7 @@ def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSetting
     old = branches.get(placed.branch, "")
     if old:
         head = f"refs/heads/{placed.branch}"
-        git.run("fetch", "--quiet", "--no-tags", "--", home.push_url, head, env=login)
+        git.run("fetch", "--quiet", "--no-tags", "--", home.push_url, head)
         refuse_foreign(git, placed.branch, old, RUN_TRAILER, settings)
     workload = proposed_workload(git, result, tip) if settings.propose_workload else ""
     line = title(result, conventional=settings.conventional(git, tip))

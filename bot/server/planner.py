@@ -147,9 +147,14 @@ def _is_dashboard(event: Event, connection: Connection, records: Records) -> boo
 
 
 def _ticked(work: Work) -> Plan:
-    """Plan what the ticked boxes of the dashboard ask for."""
-    person = work.event.sender
-    found = ticks(work.forge.issue(work.event.number).body)
+    """Plan what the boxes of the dashboard ask for that this edit has ticked.
+
+    The event has them and who ticked them. The text on the forge may be another by now: the bot has
+    written it again, or somebody else has ticked a box.
+    """
+    person, event = work.event.sender, work.event
+    earlier = ticks(event.text_before)
+    found = [one for one in ticks(event.text) if event.text_before and one not in earlier]
     if not found:
         return Plan(note="no box is ticked")
     if not _may_ask(work, person):

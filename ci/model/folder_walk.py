@@ -19,14 +19,14 @@ def walk(top: Path) -> Iterator[tuple[Path, list[str], list[str]]]:
     """Each folder from `top` down, with the names of folders and of all else in it, as `os.walk`.
 
     The caller may sort the folders' names or take some away. Links are not followed. What cannot be
-    listed, or is deeper than `MOST_DEPTH`, is left out.
+    listed, is deeper than `MOST_DEPTH`, or has a name that is no UTF-8 is left out.
     """
     pending = [(top, 0)]
     while pending:
         folder, depth = pending.pop()
         try:
             with os.scandir(folder) as listed:
-                entries = list(listed)
+                entries = [entry for entry in listed if is_text(entry.name)]
         except OSError:
             continue
         folders = {entry.name: entry for entry in entries if _is_folder(entry)}
@@ -35,6 +35,11 @@ def walk(top: Path) -> Iterator[tuple[Path, list[str], list[str]]]:
         if depth < MOST_DEPTH:
             further = (name for name in reversed(below) if not folders[name].is_symlink())
             pending += [(folder / name, depth + 1) for name in further]
+
+
+def is_text(name: str) -> bool:
+    """Whether a name of the disk is UTF-8: no report, message or JSON can hold another."""
+    return name.isprintable() or name.encode(errors="ignore").decode() == name
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

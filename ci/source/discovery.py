@@ -15,6 +15,7 @@ from typing import Final, Literal
 
 from ci.model import layout
 from ci.model.errors import InputError
+from ci.model.folder_walk import is_text
 from ci.model.operator import Operator, SharedSource
 from ci.source.build.facts import build_facts, read_build
 from ci.source.build.host_units import neighbour_sources, own_sources
@@ -93,6 +94,8 @@ def load_operator(path: Path, top: Path | None = None) -> Operator:
     itself means the one that is called as it is. Raises InputError with a sentence that says what
     is missing and where.
     """
+    if not is_text(place := str(path.absolute())):
+        raise InputError(f"{place!a} is a path that is no UTF-8; rename what lies there.")
     if not _is_operator(path) and is_launched(path):
         return launched_operator(path, top)
     both = (layout.HOST, layout.KERNEL)
@@ -212,10 +215,13 @@ def _named_by(source: Path) -> str:
 
 def is_shared(folder: Path) -> bool:
     """Whether a folder with op_host and op_kernel holds only what operators next to it share: it
-    declares none, and has no kernel."""
+    declares none, and has no kernel. Not so where they cannot be read."""
     if not _is_operator(folder):
         return False
-    host, kernel = (sources(folder, side) for side in (layout.HOST, layout.KERNEL))
+    try:
+        host, kernel = (sources(folder, side) for side in (layout.HOST, layout.KERNEL))
+    except InputError:
+        return False
     units = [text for path, text in host.items() if is_unit(path)]
     declares = any("OpDef" in text or "OPDEF" in text for text in units)
     return not declares and not any("__global__" in text for text in kernel.values())

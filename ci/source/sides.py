@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -80,6 +81,8 @@ def text_of(path: Path, inside: Path | None = None) -> str:
     """
     data = file_bytes(path, inside)
     refuse_pointer(data, str(path))
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InputError(f"{path} is UTF-16, which no compiler takes; save it as UTF-8.")
     if b"\0" in data:
         raise InputError(f"{path} is a binary file, not C++ source.")
     return data.decode("utf-8", errors="replace")

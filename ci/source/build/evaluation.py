@@ -22,6 +22,7 @@ from pathlib import Path, PurePosixPath
 
 from ci.model import layout
 from ci.model.errors import InputError
+from ci.model.folder_walk import is_text
 from ci.model.regular_file import file_bytes, file_text
 from ci.source.build.calls import Call, called_commands
 from ci.source.placed import looked_through, placed
@@ -154,7 +155,8 @@ def _files(top: Path) -> Iterator[str]:
         inside = left.pop()
         try:
             with os.scandir(top / inside) as listed:
-                entries = sorted(listed, key=lambda entry: entry.name)
+                texts = (entry for entry in listed if is_text(entry.name))
+                entries = sorted(texts, key=lambda entry: entry.name)
         except OSError:
             continue
         below = []

@@ -152,6 +152,68 @@ def test_a_login_is_sent_in_place_of_what_a_checkout_sends(tmp_path: Path) -> No
     assert _Recorder.seen == [["Basic " + base64.b64encode(b"bot:s3cret").decode()]]
 
 
+@pytest.mark.parametrize("rule", ["insteadOf", "pushInsteadOf"])
+@pytest.mark.parametrize("whose", ["person", "checkout"])
+def test_no_rewritten_address_gets_the_token_of_the_one_that_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rule: str, whose: str
+) -> None:
+    _Recorder.seen.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Recorder) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        mirror = f"http://127.0.0.1:{server.server_port}/"
+        forge = "http://localhost:1/"
+        checkout = repository(tmp_path)
+        setting = f'[url "{mirror}"]\n {rule} = {forge}\n'
+        if whose == "person":
+            monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+            (tmp_path / "gitconfig").write_text(setting)
+        else:
+            with (checkout / ".git" / "config").open("a") as config:
+                config.write(setting)
+        git = Git(checkout, login=login(forge, "bot", "s3cret"))
+        words = ("push", f"{forge}ops.git", "main") if "push" in rule else ("ls-remote", forge)
+        with pytest.raises(GitError, match="not found" if whose == "person" else "onnect"):
+            git.run(*words)
+        server.shutdown()
+    assert not any(_Recorder.seen), "without what says who the bot is"
+    assert bool(_Recorder.seen) == (whose == "person")
+
+
+def test_what_a_partial_clone_cannot_fetch_is_not_taken_for_a_file_that_is_not_there(
+    tmp_path: Path,
+) -> None:
+    checkout = repository(tmp_path)
+    origin = tmp_path / "origin.git"
+    plain_git(origin, "config", "uploadpack.allowFilter", "true")
+    words = ("clone", "-q", "--filter=blob:none", "--no-checkout", f"file://{origin}", "part")
+    plain_git(tmp_path, *words)
+    git = Git(tmp_path / "part")
+    assert git.show("HEAD", "README.md") == (checkout / "README.md").read_bytes()
+    assert git.show("HEAD", "other") is None
+    origin.rename(tmp_path / "away.git")
+    with pytest.raises(GitError, match=f"{TILING} is not in this partial clone"):
+        git.show("HEAD", f"{OPERATOR_PATH}/{TILING}")
+
+
+def test_a_partial_clone_fetches_with_the_login(tmp_path: Path) -> None:
+    checkout = repository(tmp_path)
+    _Recorder.seen.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Recorder) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/"
+        for setting in (("url", f"{url}ops.git"), ("promisor", "true")):
+            plain_git(checkout, "config", f"remote.origin.{setting[0]}", setting[1])
+        plain_git(checkout, "config", "core.repositoryFormatVersion", "1")
+        plain_git(checkout, "config", "extensions.partialClone", "origin")
+        blob = plain_git(checkout, "rev-parse", "HEAD:README.md")
+        (checkout / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+        with pytest.raises(GitError, match="partial clone"):
+            Git(checkout, login=login(url, "bot", "s3cret")).show("HEAD", "README.md")
+        server.shutdown()
+    basic = "Basic " + base64.b64encode(b"bot:s3cret").decode()
+    assert _Recorder.seen and all(one == [basic] for one in _Recorder.seen)
+
+
 MACHINE = """
 [user]\n name = Somebody\n signingKey = 1
 [core]\n autocrlf = true\n pager = false\n sshCommand = touch {ran}\n abbrev = 4\n commentChar = x

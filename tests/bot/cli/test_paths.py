@@ -45,7 +45,7 @@ def line(words: tuple[str, ...], asked: click.Parameter, value: str) -> list[str
     return made
 
 
-@pytest.mark.parametrize("kind", ["pipe", "device", "link to itself"])
+@pytest.mark.parametrize("kind", ["pipe", "device", "link to itself", "no UTF-8"])
 def test_no_command_takes_what_is_neither_file_nor_folder(
     tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -53,6 +53,9 @@ def test_no_command_takes_what_is_neither_file_nor_folder(
     place = tmp_path / "place"
     if kind == "pipe":
         os.mkfifo(place)
+    elif kind == "no UTF-8":
+        place = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff"))
+        place.mkdir()
     else:
         place.symlink_to("/dev/zero" if kind == "device" else "place")
     seen = 0
@@ -61,6 +64,7 @@ def test_no_command_takes_what_is_neither_file_nor_folder(
             if isinstance(asked.type, click.Path):
                 assert run(line(words, asked, str(place))) == 2, (words, asked.opts)
                 said = capsys.readouterr().err
-                assert "neither a file nor a folder" in said or "cannot be used" in said, said
+                why = ("neither a file nor a folder", "cannot be used", "no UTF-8")
+                assert any(word in said for word in why), said
                 seen += 1
     assert seen > 60

@@ -170,6 +170,17 @@ def test_issues_of_gitlab_and_notes_in_them_are_told_apart_by_their_ids() -> Non
     assert edited.action == "edited"
 
 
+def test_an_edit_of_an_issue_has_the_text_before() -> None:
+    edit = {"action": "edited", "issue": {"number": 4, "body": "new"}}
+    event = hub("issues", edit | {"changes": {"body": {"from": "old"}}})
+    assert (event.kind, event.text, event.text_before) == ("issue", "new", "old")
+    assert hub("issues", edit | {"changes": {"title": {"from": "old"}}}).text_before == ""
+    fields = {"id": 99, "iid": 4, "action": "update", "description": "new"}
+    changes = {"description": {"previous": "old", "current": "new"}}
+    data = {"object_kind": "issue", "object_attributes": fields, "changes": changes}
+    assert gitlab.parse({}, raw(data)).text_before == "old"
+
+
 def test_an_edited_note_of_gitlab_says_so() -> None:
     assert gitlab.parse({}, raw(gitlab_note(action="update"))).action == "edited"
 

@@ -133,6 +133,29 @@ def test_an_address_that_tells_nothing_must_be_said(checkout: Path) -> None:
     assert settings_of("gitlab", checkout, "own").url == "https://code.example.org"
 
 
+@pytest.mark.parametrize(
+    ("written", "rule"),
+    [
+        ("https://github.com/team/ops.git", ("https://mirror.example/hub/", "https://github.com/")),
+        ("git@github.com:team/ops.git", ("https://mirror.example/hub/", "git@github.com:")),
+        ("gh:team/ops.git", ("https://github.com/", "gh:")),
+    ],
+)
+def test_a_mirror_that_git_fetches_from_is_not_the_forge(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, written: str, rule: tuple[str, str]
+) -> None:
+    mine = checkout.parent / "gitconfig"
+    mine.write_text(f'[url "{rule[0]}"]\n insteadOf = "{rule[1]}"\n')
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(mine))
+    git(checkout, "remote", "add", "hub", written)
+    found = settings_of("auto", checkout, "hub")
+    assert (found.forge, found.repository, found.url) == (
+        "github",
+        "team/ops",
+        "https://github.com",
+    )
+
+
 def test_a_folder_is_no_repository_on_github(checkout: Path) -> None:
     with pytest.raises(InputError, match="no repository on github"):
         settings_of("github", checkout, "origin")

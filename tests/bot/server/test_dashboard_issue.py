@@ -54,13 +54,17 @@ class OnForge(Ci):
 
     def tick(self, words: str, who: str = "alice", access: str = "write") -> list[Job]:
         """A person ticks the box of a line with these words, and the CI plans what follows."""
+        return self.plan(self.ticked(words, who, access))
+
+    def ticked(self, words: str, who: str = "alice", access: str = "write") -> Event:
+        """The event that the forge sends for it."""
         self.ops.as_user(who, access)
         old = self.dashboard()
         (line,) = (x for x in old.splitlines() if words in x and "- [ ]" in x)
         text = old.replace(line, line.replace("- [ ]", "- [x]"))
         self.server.issues.rewrite(FIRST, TITLE, text)
-        event = self.ops.event(kind="issue", action="edited", number=FIRST, text=text, sender=who)
-        return self.plan(event)
+        given = {"action": "edited", "number": FIRST, "text": text, "text_before": old}
+        return self.ops.event(kind="issue", sender=who, **given)
 
 
 @pytest.fixture(params=SHAPES)
@@ -111,6 +115,28 @@ def test_a_tick_of_somebody_without_the_right_does_nothing(hub: OnForge) -> None
     (job,) = pushed_header(hub)
     failed(hub, job)
     hub.tick("Try again:", who="mallory", access="read")
+    assert hub.records()[job.key].state == "failed"
+
+
+def test_a_tick_is_not_lost_when_the_bot_writes_the_page_meanwhile(hub: OnForge) -> None:
+    (job,) = pushed_header(hub)
+    failed(hub, job)
+    event = hub.ticked("Try again:")
+    hub.server.issues.rewrite(FIRST, TITLE, event.text_before)
+    assert [again.key for again in hub.plan(event)] == [job.key]
+
+
+def test_nobody_lends_a_stranger_the_right_by_an_edit_of_their_own(hub: OnForge) -> None:
+    (job,) = pushed_header(hub)
+    failed(hub, job)
+    hub.ticked("Try again:", who="mallory", access="read")
+    theirs = hub.dashboard()
+    assert "[x]" in theirs
+    edit = {"action": "edited", "number": FIRST, "sender": "alice", "text": theirs}
+    hub.ops.as_user("alice", "write")
+    for before in (theirs, ""):  # other words of the text, and the title alone
+        planned = hub.plan(hub.ops.event(kind="issue", text_before=before, **edit))
+        assert job.key not in [one.key for one in planned]
     assert hub.records()[job.key].state == "failed"
 
 

@@ -18,6 +18,14 @@ def test_it_walks_as_python_does_where_python_can(tmp_path: Path) -> None:
     assert ours == {(at, *sorted(below), *sorted(files)) for at, below, files in os.walk(tmp_path)}
 
 
+def test_a_name_that_is_no_utf_8_is_left_out(tmp_path: Path) -> None:
+    for name in (b"\xffolder/f.h", b"a/\xff.h", "a/ü\n\U0001f600\ue000.h".encode()):
+        path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name))
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    assert files_below(tmp_path) == [tmp_path / "a" / "ü\n\U0001f600\ue000.h"]
+
+
 def test_what_is_taken_away_is_not_looked_into(tmp_path: Path) -> None:
     for name in ("a/b", "c/d"):
         (tmp_path / name).mkdir(parents=True)

@@ -1,9 +1,11 @@
+import os
 from pathlib import Path
 
 import pytest
 
 from ci.model.errors import InputError
 from ci.model.layout import operators
+from ci.model.regular_file import MOST_BYTES
 from ci.source.discovery import (
     declared_for_others,
     find_operators,
@@ -270,6 +272,36 @@ def test_several_operators_ask_to_name_one(tmp_path: Path) -> None:
     write_operator(tmp_path / "b")
     with pytest.raises(InputError, match="holds 2 operators; give the folder of one"):
         load_operator(tmp_path)
+
+
+ODD: dict[str, bytes | None] = {
+    "binary": b"\0",
+    "UTF-16": "int a;\n".encode("utf-16"),
+    "too large": None,
+    "no UTF-8": b"",
+}
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_an_odd_source_of_one_operator_keeps_no_other_from_being_found(
+    tmp_path: Path, what: str
+) -> None:
+    good = write_operator(tmp_path / "good", cmake="project(good)\n")
+    odd = write_operator(tmp_path / "odd", cmake="project(odd)\n")
+    source, data = odd / "op_kernel" / "odd.h", ODD[what]
+    if data is None:
+        source.touch()
+        os.truncate(source, MOST_BYTES + 1)
+    elif what == "no UTF-8":
+        odd = odd.rename(Path(os.fsdecode(os.fsencode(odd.parent) + b"/\xff")))
+    else:
+        source.write_bytes(data)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "CMakeLists.txt").write_text("project(all)\n")
+    assert [one.root for one in find_operators(tmp_path)] == [good]
+    with pytest.raises(InputError, match=f"{what}|larger than"):
+        load_operator(odd)
+    assert not declared_for_others(odd)
 
 
 def test_a_link_out_of_the_operator_is_refused(tmp_path: Path) -> None:
