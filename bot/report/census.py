@@ -10,6 +10,7 @@ from rich.text import Text
 
 from bot.base.text import harmless, visible
 from bot.report.view import page
+from ci.model.amount import amount
 from ci.model.census import MOST_REASONS, STAGE_WORDS, CensusRow, Reason, Stage, Summary
 
 NAMES_SHOWN: Final = 8
@@ -41,7 +42,7 @@ def tried_as_words(summary: Summary) -> str:
     if not found:
         return ""
     return (
-        f"{found[Stage.FOUND]} operators declared for other chips only were tried as the 910B:"
+        f"{amount(found[Stage.FOUND], 'operator')} for other chips only, tried as the 910B:"
         f" {found[Stage.RUNS]} run, {found[Stage.VERIFIED]} of these verified. They count in no"
         " other figure."
     )

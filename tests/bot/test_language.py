@@ -14,7 +14,7 @@ from bot.base.language import Language, catalogue, language, sentence_catalogue,
 from bot.report.html import html
 from bot.report.markdown import markdown
 from bot.report.sentences import local
-from bot.report.view import VERDICT_WORDS
+from bot.report.view import VERDICT_WORDS, page_in
 from bot.repository.job import State
 from bot.repository.language import checkout_language, readme_language
 from bot.server.merge_request import body
@@ -35,7 +35,7 @@ CHINESE = re.compile("[\u4e00-\u9fff]")
 SENTENCE = re.compile(r"(?<=\.) ")
 ENDS_ONLY = re.compile(r"x\d (?:be |The event|Give )|`x\d|x\d is not known\.x")
 """A sentence whose beginning is a value."""
-VALUE = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
+VALUE = re.compile(r"(?<!\{)\{(\w+)(?::[^{}]*)?\}(?!\})")
 TEMPLATES = [("**/templates/**.j2", "jinja2.ext:babel_extract")]
 
 
@@ -81,11 +81,22 @@ def sample(node: ast.AST) -> str:
         case ast.Constant(str(text)):
             return text
         case ast.JoinedStr(parts):
-            return "".join(
-                str(p.value) if isinstance(p, ast.Constant) else f"x{at}"
-                for at, p in enumerate(parts)
-            )
+            return "".join(value(part, at) for at, part in enumerate(parts))
     return ""
+
+
+def value(part: ast.AST, at: int) -> str:
+    """A part of an f-string, in which a value is `x` and its place; with its word if it is a
+    number of things: in the singular where the place is odd."""
+    match part:
+        case ast.Constant(str(text)):
+            return text
+        case ast.FormattedValue(
+            ast.Call(ast.Name("amount" | "worded_amount"), [_, ast.Constant(one), *rest])
+        ):
+            many = rest[0].value if rest and isinstance(rest[0], ast.Constant) else f"{one}s"
+            return f"x{at} {one if at % 2 else many}"
+    return f"x{at}"
 
 
 def refusals() -> Iterator[str]:
@@ -295,6 +306,19 @@ def test_a_rationale_is_translated_by_its_pattern_and_keeps_its_values() -> None
             "矢量单元大部分时间忙碌。8 个核上的忙碌占比：MTE2 9%。"
         )
     assert local(text) == text
+
+
+def test_what_nobody_knows_keeps_its_own_marks() -> None:
+    with language("zh"):
+        assert local("a.cpp:41: error: 'x' is unknown here") == (
+            "a.cpp:41: error: 'x' is unknown here"
+        )
+
+
+def test_chinese_has_its_own_commas(tmp_path: Path) -> None:
+    (tmp_path / "some.md.j2").write_text("运行, `a`, `b`, 核 1, 2\n")
+    with language("zh"):
+        assert page_in(tmp_path, "some.md.j2", {}) == "运行，`a`, `b`，核 1, 2\n"
 
 
 def test_a_text_made_to_be_slow_is_not() -> None:

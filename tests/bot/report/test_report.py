@@ -247,7 +247,7 @@ def test_what_was_varied_is_counted_and_little_of_it_is_told_loudly(
 ) -> None:
     made = result()
     assert made.verification
-    assert "Correct on 22 other shapes, attributes and values" in render(made)
+    assert "Correct on 22 other cases (shapes, attributes, values)" in render(made)
     assert "length 14, dtype 8" in render(made)
     assert "WARNING" not in render(made)
     few = made.verification.model_copy(
