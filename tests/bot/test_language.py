@@ -241,6 +241,37 @@ def test_an_error_of_the_bot_has_a_translation() -> None:
         assert not [one for one in known if not CHINESE.search(local(one))]
 
 
+def errors_in(file: Path) -> Iterator[str]:
+    """Every sentence or clause that an error of a file is made of."""
+    nodes = list(ast.walk(ast.parse(file.read_text())))
+    given = [
+        arg
+        for node in nodes
+        if isinstance(node, ast.Call) and called(node) in ("InputError", "ValueError", "wrong")
+        for arg in node.args
+    ]
+    names = {arg.id for arg in given if isinstance(arg, ast.Name)}
+    for node in nodes:
+        match node:
+            case ast.Assign(targets=[ast.Name(name)]) if name in names:
+                given.append(node.value)
+    for one in given:
+        for said in (one.body, one.orelse) if isinstance(one, ast.IfExp) else (one,):
+            yield sample(said).strip()
+
+
+def test_an_error_of_a_workload_or_of_reading_an_operator_has_a_translation() -> None:
+    """The bot answers with them where it finds no operator or cannot read one."""
+    files = [f for part in ("source", "model") for f in (TOP / "ci" / part).rglob("*.py")]
+    made = [one for file in files for one in errors_in(file)]
+    found = [one for one in made if re.search("[a-z]{2} |[a-z] [a-z]", re.sub(r"x\d", "", one))]
+    assert len(found) > 120
+    with language("zh"):
+        assert not [one for one in found if not CHINESE.search(local(one))]
+        said = local("w.yaml line 3: cases[0].dtype: is 'f', no dtype; known: float16, int8.")
+    assert said == "w.yaml 第 3 行：cases[0].dtype：是 'f'，不是 dtype；可用：float16, int8。"
+
+
 def test_what_a_tiling_step_does_and_why_has_a_translation() -> None:
     known = sentence_catalogue("zh").keys()
     steps = (*WORDS.values(), *NEUTRAL.values())

@@ -306,7 +306,9 @@ def test_every_sentence_of_the_verification_is_a_line_and_siblings_are_a_table(
     assert lines.index(loud[1]) < lines.index(next(x for x in lines if "What was checked" in x))
     assert "- Rank: too costly to try." in bullets
     assert "| thrice | 1.25× |" in lines
-    assert any(line.startswith("- 1 of 2 other operators") for line in bullets)
+    assert any(
+        line.startswith("- Other operators that use the changed files: 1 of 2") for line in bullets
+    )
     assert not any("| halved" in line for line in lines)
     assert "thrice" not in write(plain)
 
