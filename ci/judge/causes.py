@@ -18,6 +18,9 @@ MOST_FACTS: Final = 2
 
 SCOPE: Final = "Sums over all cases, for this change alone."
 
+SCOPE_OF_EACH: Final = "Figures are sums over all cases, for each change alone."
+"""Said once, at the end of the last of several causes."""
+
 
 class _Fact(NamedTuple):
     """A figure that fell from one program to the other."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ci.judge.causes import cause
+from ci.judge.causes import SCOPE, SCOPE_OF_EACH, cause
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Change, Outcome, Trial
 from ci.search.run import Run
@@ -24,8 +24,18 @@ def summed(run: Run, operator: Operator, best: Trial) -> tuple[Change, ...]:
     shared = operator.shared_paths
     return tuple(
         one.model_copy(update={"path": shared.get(one.path, one.path)})
-        for one in _summed(run, operator, best)
+        for one in _scope_once(_summed(run, operator, best))
     )
+
+
+def _scope_once(changes: Sequence[Change]) -> list[Change]:
+    """Say of several measured reasons once, with the last, what their figures are of."""
+    measured = [one for one in changes if one.why.endswith(SCOPE)]
+    if len(measured) < 2:
+        return list(changes)
+    said = {id(one): one.why.removesuffix(SCOPE) for one in measured}
+    said[id(measured[-1])] += SCOPE_OF_EACH
+    return [one.model_copy(update={"why": said.get(id(one), one.why).rstrip()}) for one in changes]
 
 
 def _summed(run: Run, operator: Operator, best: Trial) -> tuple[Change, ...]:

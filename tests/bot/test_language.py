@@ -19,7 +19,7 @@ from bot.repository.job import State
 from bot.repository.language import checkout_language, readme_language
 from bot.server.merge_request import body
 from bot.server.refused import Kind
-from ci.judge.causes import cause
+from ci.judge.causes import SCOPE_OF_EACH, cause
 from ci.model.finding import Severity
 from ci.model.trial import Candidate, Measurement, Outcome, PipeTime
 from ci.tiling.knob_words import NEUTRAL, WORDS
@@ -302,7 +302,7 @@ def test_what_a_number_of_the_tiling_changed_has_a_translation() -> None:
     ]
     assert len(set(found)) == len(found)
     with language("zh"):
-        spoken = [local(one) for one in found]
+        spoken = [local(one) for one in [*found, SCOPE_OF_EACH]]
     assert not [one for one in spoken if re.search("[a-z]{2}", one)]
     over = "以上为全部用例之和，仅含此项改动。"
     assert spoken[0] == f"每核 MTE3 等待 VECTOR 由 4,500 个周期变为 2,500 个周期。{over}"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ci.judge.causes import SCOPE
+from ci.judge.causes import SCOPE, SCOPE_OF_EACH
 from ci.model.budget import Budget
 from ci.model.trial import Candidate, Change, Trial
 from ci.search.changes import remaining, summed
@@ -138,6 +138,7 @@ def test_the_reason_for_a_rewrite_is_what_it_changed_in_the_profile_if_it_gained
     room = moved(run, run.baseline, synthesize(operator, DEVICE), "ubParts", 8)
     deeper = rewritten(run, room, "BUFFER_NUM = 1", "BUFFER_NUM = 2")
     last = rewritten(run, deeper, "BUFFER_NUM = 2;", "BUFFER_NUM = 2; // two")
-    gained, idle = [one for one in summed(run, operator, last) if not one.knob]
-    assert gained.why.startswith("MTE2 works for ") and gained.why.endswith(SCOPE)
+    knob, gained, idle = summed(run, operator, last)
+    assert knob.knob and knob.why.endswith("cycles a core.")
+    assert gained.why.startswith("MTE2 works for ") and gained.why.endswith(SCOPE_OF_EACH)
     assert idle.why == "The motif says so."
