@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ascendopt.api.given import path_of, text_of
 from ascendopt.api.shown import data_frame, html_table
+from ci.model.amount import amount
 from ci.model.errors import InputError
 from ci.session.open_bank import default_bank, open_bank
 
@@ -97,9 +98,9 @@ class Bank:
         ]
 
     def __repr__(self) -> str:
-        return f"<ascendopt.Bank {self.path}: {len(self)} tuples>"
+        return f"<ascendopt.Bank {self.path}: {amount(len(self), 'tuple')}>"
 
     def _repr_html_(self) -> str:
         head = ("id", "title", "operator", "speedup", "status")
         rows = [[row[name] for name in head] for row in self._rows()[:20]]
-        return f"<p><b>{len(self)} tuples</b></p>" + html_table(head, rows)
+        return f"<p><b>{amount(len(self), 'tuple')}</b></p>" + html_table(head, rows)

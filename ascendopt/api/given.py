@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from pydantic import ValidationError
 
+from ci.model.amount import amount
 from ci.model.errors import InputError, first_fault
 from ci.model.folder import writable_folder
 
@@ -59,7 +60,7 @@ def text_of(given: object, what: str, most_bytes: int) -> str:
     except UnicodeEncodeError:
         raise InputError(f"{what} holds characters that UTF-8 cannot write.") from None
     if size > most_bytes:
-        raise InputError(f"{what} is larger than {most_bytes} bytes.")
+        raise InputError(f"{what} is larger than {amount(most_bytes, 'byte')}.")
     return given
 
 

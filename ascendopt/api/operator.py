@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 from ascendopt.api.given import folder_of, options_of, path_of, text_of
 from ascendopt.api.results import Comparison, Evaluation, OptimizationResult, ProfileResult
 from ascendopt.api.search import Optimization
+from ci.model.amount import amount
 from ci.model.errors import InputError
 from ci.model.notice import Notice
 from ci.model.result import Result
@@ -211,7 +212,7 @@ class Operator:
         return OptimizationResult.of(write_run(found, session.operator, out), out)
 
     def __repr__(self) -> str:
-        return f"<ascendopt.Operator {self.name}: {len(self.cases)} cases, {self.path}>"
+        return f"<ascendopt.Operator {self.name}: {amount(len(self.cases), 'case')}, {self.path}>"
 
 
 def open_operator(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import PrivateAttr
 
 from ascendopt.api.shown import data_frame, html_bars, html_table
+from ci.model.amount import amount
 from ci.model.created import Created
 from ci.model.derived import DerivedRow
 from ci.model.frozen import Frozen
@@ -357,7 +358,9 @@ class CreatedOperator(Created):
 
     def __str__(self) -> str:
         return (
-            f"{self.operator}: {len(self.cases)} cases are right, {self.varied} varied cases, too;"
+            f"{self.operator}: {amount(len(self.cases), 'case is', 'cases are')} right,"
+            f" {self.varied}"
+            " varied cases, too;"
             f" {self.folder}"
         )
 
@@ -391,7 +394,9 @@ class DerivedWorkload(DerivedRow):
     def __str__(self) -> str:
         if self.refused:
             return f"{self.name}: no workload: {self.refused}"
-        return f"{self.name}: {len(self.cases)} cases, judged against the {self.reference}"
+        return (
+            f"{self.name}: {amount(len(self.cases), 'case')}, judged against the {self.reference}"
+        )
 
     def _repr_html_(self) -> str:
         rows = [(c.name, c.source, ", ".join(c.dtypes), c.elements) for c in self.cases]

@@ -39,6 +39,7 @@ from ascendopt.mcp_server.answers import (
     SourceFile,
 )
 from bot.report.findings import summary
+from ci.model.amount import amount
 from ci.model.ensemble import Condition
 from ci.model.errors import InputError
 from ci.model.finding import CheckReport, CheckSettings
@@ -425,8 +426,9 @@ class Desk:
         """Reserve evaluations before they are made; raises InputError when too few are left."""
         if evaluations > self._left:
             raise InputError(
-                f"The server's budget is spent: {self._left} evaluations are left, {evaluations}"
-                " are needed. Start it with a larger --budget."
+                "The server's budget is spent:"
+                f" {amount(self._left, 'evaluation is', 'evaluations are')}"
+                f" left, {evaluations} are needed. Start it with a larger --budget."
             )
         self._left -= evaluations
 

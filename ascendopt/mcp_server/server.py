@@ -33,6 +33,7 @@ from ascendopt.mcp_server.answers import (
     RecordedWin,
 )
 from ascendopt.mcp_server.desk import Desk
+from ci.model.amount import amount
 from ci.model.errors import EnvironmentProblem, InputError
 from ci.model.settings import DEFAULT_DEVICE
 
@@ -227,7 +228,9 @@ def make_server(desk: Desk) -> MCPServer[Any]:
 
         def work(say: Callable[[str], None]) -> CensusPage:
             return desk.run_census(
-                repository, page, lambda row, done, total: say(f"{done} of {total} operators")
+                repository,
+                page,
+                lambda row, done, total: say(f"{done} of {amount(total, 'operator')}"),
             )
 
         return await worker.run(context, work)

@@ -11,7 +11,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
-from typing import Final, Literal
+from string import Formatter
+from typing import Any, Final, Literal
+
+from ci.model.amount import worded_amount
 
 Language = Literal["en", "zh"]
 
@@ -37,10 +40,25 @@ def current_language() -> Language:
 def translated(message: str, **values: object) -> str:
     """`message` in the current language, its {names} filled with `values`.
 
-    A message that the catalogue lacks stays English. Without values braces are literal.
+    `{count:case|cases}` is the number with the word that fits it: `1 case`, `3 cases`. A message
+    that the catalogue lacks stays English. Without values braces are literal.
     """
     found = catalogue(_current.get()).get(message, message)
-    return found.format(**values) if values else found
+    return _AMOUNTS.vformat(found, (), values) if values else found
+
+
+class _Amounts(Formatter):
+    """Fills messages; `one|many` as the format of a value are its words."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """Return `value` as the message shows it."""
+        one, bar, many = format_spec.partition("|")
+        if bar:
+            return worded_amount(value, one, many)
+        return str(super().format_field(value, format_spec))
+
+
+_AMOUNTS: Final = _Amounts()
 
 
 def catalogue(name: Language) -> Mapping[str, str]:

@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 
 from bot.base.text import visible
 from bot.cli.say import say
+from ci.model.amount import amount
 from ci.model.errors import InputError, first_fault
 from ci.model.folder_walk import is_text
 from ci.model.frozen import Frozen
@@ -136,7 +137,7 @@ def _help_all(more: int) -> click.Option:
         is_eager=True,
         expose_value=False,
         callback=show,
-        help=f"Show the other {more} options too.",
+        help=f"Show the other {amount(more, 'option')} too.",
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from urllib.parse import parse_qs
 
 from bot.events.model import Event, EventError
+from ci.model.amount import amount
 
 # Longest delivery that is read, in bytes: GitHub sends no longer ones.
 LARGEST: Final = 25 * 1024 * 1024
@@ -128,7 +129,9 @@ def load(headers: Mapping[str, str], body: bytes) -> Fields:
     Raises `EventError` when it is none.
     """
     if len(body) > LARGEST:
-        raise EventError(f"The delivery has {len(body)} bytes; at most {LARGEST} are read.")
+        raise EventError(
+            f"The delivery has {amount(len(body), 'byte')}; at most {LARGEST} are read."
+        )
     if header(headers, "Content-Type").startswith("application/x-www-form-urlencoded"):
         body = form_payload(body)
     try:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from bot.base.text import harmless, visible
 from bot.report.view import page
+from ci.model.amount import amount
 from ci.model.census import MOST_REASONS, STAGE_WORDS, CensusRow, Reason, Stage, Summary
 
 NAMES_SHOWN: Final = 8
@@ -43,18 +44,14 @@ def other_chips_words(summary: Summary) -> str:
     found = summary.tried_as
     if not found:
         return (
-            f"{_operators(others)} declared for other chips only: nothing was built."
+            f"{amount(others, 'operator')} declared for other chips only: nothing was built."
             " `--as 910B` tries such operators as if they were for this chip."
         )
     return (
-        f"{found[Stage.FOUND]} of {_operators(others)} declared for other chips only, tried as the"
+        f"{found[Stage.FOUND]} of {amount(others, 'operator')} for other chips only, tried as the"
         f" 910B: {found[Stage.RUNS]} run, {found[Stage.VERIFIED]} of these verified. They count in"
         " no other row."
     )
-
-
-def _operators(count: int) -> str:
-    return f"{count} operator{'' if count == 1 else 's'}"
 
 
 def missing(summary: Summary, limit: int = MOST_REASONS) -> list[Reason]:

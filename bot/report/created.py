@@ -47,9 +47,10 @@ def headline(created: Created, judged: Judged) -> str:
     ratios = [row.over_floor for row in found if row.over_floor]
     values = {"operator": created.operator, "count": len(found)}
     if not ratios:
-        return _("{operator} was created and is correct on {count} cases.", **values)
+        return _("{operator} was created and is correct on {count:case|cases}.", **values)
     return _(
-        "{operator} was created and is correct on {count} cases. It takes {low} to {high} times the"
+        "{operator} was created and is correct on {count:case|cases}. It takes {low} to"
+        " {high} times the"
         " floor of {time}.",
         **values,
         low=f"{min(ratios):.1f}",

@@ -183,7 +183,7 @@ def model_total(result: Result) -> str:
     cost = None if None in costs else sum(c for c in costs if c is not None)
     more = _(" and about {count} that the endpoint did not report", count=f"{estimated:,}")
     return _(
-        "{models}: {requests} requests, {tokens} tokens{more}, cost {cost}.",
+        "{models}: {requests:request|requests}, {tokens:token|tokens}{more}, cost {cost}.",
         models=names,
         requests=sum(role.calls for role in asked),
         tokens=f"{tokens:,}",
@@ -298,7 +298,7 @@ def mean_times(result: Result) -> str:
         "{before} → {after}, {over} ({time})",
         before=microseconds(times[0]),
         after=microseconds(times[1]),
-        over=_("one case") if cases == 1 else _("geometric mean of {n} cases", n=cases),
+        over=_("one case") if cases == 1 else _("geometric mean of {n:case|cases}", n=cases),
         time=time_word(result) + state,
     )
 

@@ -2,7 +2,8 @@
 
 Rationales, refusals and bottlenecks are written where a candidate is made or judged, and reach the
 report as English text. The catalogue holds their patterns with {names} for the values, in the
-context "sentence": a text that fits a pattern is translated, any other stays English.
+context "sentence": a text that fits a pattern is translated, any other stays English. The pattern
+`{count:core|cores}` fits `1 core` and `3 cores`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from bot.base.language import Language, current_language, sentence_catalogue
 LONGEST: Final = 600
 """Characters of a text that is compared with patterns; a longer one stays English."""
 _DEEPEST: Final = 4
-_VALUE: Final = re.compile(r"\{(\w+)\}")
+_MARK_ONLY: Final = 2
+"""Characters of a pattern that has a mark and no word of its own."""
+_VALUE: Final = re.compile(r"\{(\w+)(?::([^{}|]*)\|([^{}|]*))?\}")
 _MARKS: Final = {".": "。", ";": "；"}
 _BREAK: Final = re.compile(r"(?<=[.!?;]) +")
 
@@ -69,6 +72,8 @@ def _matched(text: str, name: Language, depth: int) -> _Found | None:
             values = found.groupdict()
             if depth:
                 values = {k: _translated(v, name, depth - 1) for k, v in values.items()}
+            if said <= _MARK_ONLY and values == found.groupdict():
+                continue  # a text that nobody knows keeps its own marks
             return _Found(translation.format(**values) if values else translation, said)
     return None
 
@@ -78,9 +83,17 @@ def _patterns(name: Language) -> list[tuple[int, re.Pattern[str], str]]:
     """Compiled patterns with their translations; those with more words of their own first."""
     found = []
     for message, translation in sentence_catalogue(name).items():
-        parts = _VALUE.split(message)
-        source = "".join(
-            f"(?P<{part}>.+?)" if at % 2 else re.escape(part) for at, part in enumerate(parts)
-        )
-        found.append((len("".join(parts[::2])), re.compile(source), translation))
+        own = len(_VALUE.sub("", message))
+        found.append((own, re.compile(_source(message)), translation))
     return sorted(found, key=lambda one: -one[0])
+
+
+def _source(message: str) -> str:
+    """The regular expression of what fits a pattern of the catalogue."""
+    said, end = "", 0
+    for value in _VALUE.finditer(message):
+        name, one, many = value.groups()
+        words = f" (?:{re.escape(one)}|{re.escape(many)})" if one or many else ""
+        said += f"{re.escape(message[end : value.start()])}(?P<{name}>.+?){words}"
+        end = value.end()
+    return said + re.escape(message[end:])

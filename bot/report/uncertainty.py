@@ -101,7 +101,8 @@ def spread_note(result: Result) -> str:
     if found is None:
         return ""
     said = _(
-        "{count} conditions were timed: the start states of a launch, and each constant of the"
+        "{count:condition was|conditions were} timed: the start states of a launch, and"
+        " each constant of the"
         " machine model that is assumed or loosely fitted, at both ends of its range. The speedup"
         " is at least {low}× ({least}) and at most {high}× ({most}).",
         count=len(found.members),

@@ -26,7 +26,8 @@ def checked(result: Result) -> list[str]:
     if count := sum(found.varied.values()):
         said.append(
             _(
-                "Correct on {count} other shapes, attributes and values; none of them is more than"
+                "Correct on {count:other case|other cases} (shapes, attributes, values),"
+                " none more than"
                 " {most} slower.",
                 count=count,
                 most=f"{SLOWER:.0%}",
@@ -37,7 +38,7 @@ def checked(result: Result) -> list[str]:
     if found.regimes:
         said.append(
             _(
-                "All {count} paths of the host side that such inputs can take were tried.",
+                "Every path of the host side that such inputs can take was tried ({count}).",
                 count=found.regimes,
             )
         )
@@ -54,7 +55,7 @@ def warnings(result: Result) -> list[str]:
     if found.shallow:
         said.append(
             _(
-                "WARNING: the original operator passes only {count} cases beyond its workload."
+                "WARNING: the original operator passes only {count:case|cases} beyond its workload."
                 " Little is known about the change on other shapes and values.",
                 count=sum(found.varied.values()),
             )
@@ -111,12 +112,14 @@ def _compared(found: Verification) -> str:
     }
     if found.worst_error == 0:
         return _(
-            "Correct on {cases} cases × {seeds} seeds: none of {elements} output elements differs"
+            "Correct on {cases:case|cases} × {seeds:seed|seeds}: none of"
+            " {elements:output element|output elements} differs"
             " from the {reference}.",
             **values,
         )
     return _(
-        "Correct on {cases} cases × {seeds} seeds: {elements} output elements agree with the"
+        "Correct on {cases:case|cases} × {seeds:seed|seeds}:"
+        " {elements:output element agrees|output elements agree} with the"
         " {reference}. The largest error is {error} of the tolerance.",
         error=_share(found.worst_error),
         **values,
@@ -131,11 +134,18 @@ def _share(error: float) -> str:
 def _decided(found: Decisions | None) -> list[str]:
     if found is None or not found.new:
         return []
-    said = [_("{both} of {new} new branches were taken both ways.", both=found.both, new=found.new)]
+    said = [
+        _(
+            "{both} of {new:new branch was|new branches were} taken both ways.",
+            both=found.both,
+            new=found.new,
+        )
+    ]
     if found.refused:
         said.append(
             _(
-                "{count} more differ only in requests that the operator rejects, as before.",
+                "{count:more differs|more differ} only in requests that the operator"
+                " rejects, as before.",
                 count=found.refused,
             )
         )
@@ -146,9 +156,11 @@ def _over_sizes(sizes: OtherSizes) -> str:
     spread = _("{low}× to {high}×", low=f"{sizes.slowest:.2f}", high=f"{sizes.fastest:.2f}")
     most = f"{sizes.most:,}"
     if sizes.least == sizes.most:
-        return _("Speedup on inputs of {most} elements: {spread}.", most=most, spread=spread)
+        return _(
+            "Speedup on inputs of {most:element|elements}: {spread}.", most=most, spread=spread
+        )
     said = _(
-        "Speedup on inputs of {least} to {most} elements: {spread}",
+        "Speedup on inputs of {least} to {most:element|elements}: {spread}",
         least=f"{sizes.least:,}",
         most=most,
         spread=spread,
@@ -158,7 +170,9 @@ def _over_sizes(sizes: OtherSizes) -> str:
     if sizes.unchanged_from is None:
         said += _(".")
     else:
-        said += _(", unchanged from {count} elements on.", count=f"{sizes.unchanged_from:,}")
+        said += _(
+            ", unchanged from {count:element|elements} on.", count=f"{sizes.unchanged_from:,}"
+        )
     if not sizes.slowest_case:
         return said
     slowest = f"{sizes.slowest:.2f}×"
@@ -172,8 +186,8 @@ def _siblings_that_pass(found: Verification) -> list[str]:
     slowest = min(judged, key=lambda one: one.speedup or 0.0)
     return [
         _(
-            "{judged} of {count} other operators that use the changed files were run on their own"
-            " workloads: all pass. Slowest: {name}, {ratio}.",
+            "Other operators that use the changed files: {judged} of {count} were run on their own"
+            " workloads, and all pass. Slowest: {name}, {ratio}.",
             judged=len(judged),
             count=len(found.siblings),
             name=slowest.operator,

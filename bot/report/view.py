@@ -48,6 +48,7 @@ VERDICT_WORDS: Final = {
     "unknown": "unknown, measure more",
     "unverified": "faster, not verified",
 }
+_CHINESE: Final = "[\u4e00-\u9fff]"
 
 
 def _us(value: float) -> str:
@@ -148,10 +149,11 @@ def page_in(folder: Path, template: str, shown: Mapping[str, Any]) -> str:
 
 
 def _without_blanks(text: str) -> str:
-    """`text` without the blanks that English puts after a full stop; code blocks are kept."""
+    """`text` with Chinese commas, and without English blanks after marks; code blocks are kept."""
     parts = re.split(r"(^(`{3,}).*?^\2$|<pre>.*?</pre>)", text, flags=re.MULTILINE | re.DOTALL)
     kept = parts[::3]
-    closed = [re.sub(r"([。；：，]) +(?=\S)", r"\1", part) for part in kept]
+    full = [re.sub(rf"(?<={_CHINESE}), | ?, (?={_CHINESE})", "，", part) for part in kept]
+    closed = [re.sub(r"([。；：，]) +(?=\S)", r"\1", part) for part in full]
     blocks = parts[1::3]
     return "".join(a + b for a, b in zip(closed, [*blocks, ""], strict=True))
 

@@ -11,6 +11,7 @@ from bot.base.git import Git, GitError
 from bot.repository.config import FILE, RepositoryConfig
 from bot.repository.mirror import Commit, workload_of
 from bot.repository.trigger import Touched, touched_operators
+from ci.model.amount import amount
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from rules.triggers import load_triggers
@@ -104,6 +105,6 @@ def _decided(folder: str, judges: Commit, config: RepositoryConfig) -> str:
     if workload is None and chosen:
         return f"left alone: {chosen} is not at {judges.name[:12]}"
     return (
-        f"{_SEARCHED} with {config.granted(folder, None)} evaluations on {config.backend}"
+        f"{_SEARCHED} with {amount(config.granted(folder, None), 'evaluation')} on {config.backend}"
         f" {config.target}, judged by {workload or 'a workload that is derived then'}"
     )

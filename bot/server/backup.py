@@ -20,6 +20,7 @@ from bot.server.bank_learning import bank_command
 from bot.server.queue import Queue
 from bot.server.run_job import JOB_FILE, result_file
 from bot.server.state_branch import BANK
+from ci.model.amount import amount
 from ci.model.errors import EnvironmentProblem, InputError
 
 QUEUE: Final = "queue.sqlite"
@@ -45,7 +46,7 @@ def back_up(settings: BotSettings, out: Path) -> list[str]:
             live.backup(copy)
         except sqlite3.DatabaseError as problem:
             raise InputError(f"{file} cannot be read: {problem}.") from problem
-    lines, kept = [f"{QUEUE}: {_rows(out / QUEUE)} jobs"], 0
+    lines, kept = [f"{QUEUE}: {amount(_rows(out / QUEUE), 'job')}"], 0
     for record in Queue(out / QUEUE).jobs(states=("waiting", "delivering"), limit=1_000_000):
         left = settings.data / "runs" / record.job.key
         for found in (left / JOB_FILE, result_file(left)):
@@ -53,7 +54,7 @@ def back_up(settings: BotSettings, out: Path) -> list[str]:
                 (out / "runs" / left.name).mkdir(parents=True, exist_ok=True)
                 shutil.copy2(found, out / "runs" / left.name)
         kept += 1
-    lines.append(f"runs: {kept} results that are still to be proposed")
+    lines.append(f"runs: {amount(kept, 'result')} that are still to be proposed")
     if settings.bank_file.is_file():
         ended = bank_command("export", str(out / BANK), bank=settings.bank_file)
         if ended.code != 0:

@@ -45,6 +45,7 @@ from bot.server.service import carry_out
 from bot.server.state_branch import BANK, WORKER, StateBranch, checked_bank
 from bot.server.verify_again import look_again
 from bot.server.watch import noted, poll
+from ci.model.amount import amount
 from ci.model.errors import EnvironmentProblem, InputError
 
 LOG: Final = logging.getLogger("ascendopt.bot")
@@ -319,7 +320,7 @@ def _fit(connection: Connection, queue: Queue, record: Record, now: float) -> bo
             raise InputError("Its workload is no longer that of the default branch.")
         most = max(config.max_budget, config.granted(job.operator, None))
         if job.kind == "optimize" and job.budget > most:
-            raise InputError(f"It asks for {job.budget} evaluations; {most} are allowed.")
+            raise InputError(f"It asks for {amount(job.budget, 'evaluation')}; {most} are allowed.")
     except InputError as problem:
         queue.finish(job.key, WORKER, now, state="failed", note=str(problem))
         _tell_end(connection, job, "failed", str(problem))

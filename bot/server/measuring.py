@@ -21,6 +21,7 @@ from ci.model.measured_change import MeasuredChange
 MEASURED: Final = "measured.json"
 # Longest list in a section: forges cut comments at 65,536 characters.
 _CASES_SHOWN: Final = 40
+_WORST_FIRST: Final = ("broken", "slower", "unclear", "fails", "same", "fixed", "faster")
 
 
 def read_measured(job: Job, folder: Path) -> MeasuredChange:
@@ -41,7 +42,11 @@ def summary(found: MeasuredChange, threshold: float) -> str:
     """One line: what became broken or slower, else how the cases changed."""
     count = len(found.cases)
     if found.broken:
-        return _("{some} of {count} cases no longer pass", some=len(found.broken), count=count)
+        return _(
+            "{some} of {count:case no longer passes|cases no longer pass}",
+            some=len(found.broken),
+            count=count,
+        )
     if found.new_faults:
         return _("new fault: {fault}", fault=local(found.new_faults[0]))
     ratios = [c.ratio for c in found.cases if c.ratio is not None]
@@ -53,8 +58,10 @@ def summary(found: MeasuredChange, threshold: float) -> str:
     slower = found.slower(threshold)
     if slower:
         some = len(slower)
-        return _("{some} of {count} cases slower; {spread}", some=some, count=count, spread=spread)
-    return _("{spread} (cases: {count})", spread=spread, count=count)
+        return _(
+            "{some} of {count:case|cases} slower; {spread}", some=some, count=count, spread=spread
+        )
+    return _("{spread} on {count:case|cases}", spread=spread, count=count)
 
 
 def section(job: Job, found: MeasuredChange) -> str:
@@ -63,6 +70,7 @@ def section(job: Job, found: MeasuredChange) -> str:
         "measured.md.j2",
         job=job,
         found=found,
+        cases=sorted(found.cases, key=lambda case: _WORST_FIRST.index(case.verdict)),
         shown=_CASES_SHOWN,
         summary=summary(found, job.threshold),
     ).strip()

@@ -37,6 +37,7 @@ from bot.server.plan_model import Plan, Reply, joined, reply_to
 from bot.server.push_plan import push_plan, pushed_fact
 from bot.server.refused import Kind, No
 from bot.server.verify_again import rebase_fact
+from ci.model.amount import amount
 from ci.model.errors import InputError
 from rules.triggers import load_triggers
 
@@ -368,7 +369,7 @@ def _optimize(work: Work, asked: _Asked, command: Command) -> Plan:
         else:
             words.append(said("on_record", known))
     replies = (reply_to(comment, "\n\n".join(words)),) if words else ()
-    return Plan(jobs=tuple(fresh), replies=replies, note=f"{len(fresh)} jobs")
+    return Plan(jobs=tuple(fresh), replies=replies, note=f"{amount(len(fresh), 'job')}")
 
 
 def _from_issue(work: Work, comment: Comment, command: Command) -> Plan:

@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.base.text import harmless, microseconds, visible
+from ci.model.amount import amount
 from ci.model.notice import Notice
 from ci.model.trial import Outcome, Trial
 
@@ -157,7 +158,8 @@ class LiveView(Progress):
         bar = ProgressBar(
             total=max(1, notice.granted), completed=notice.spent, complete_style="green"
         )
-        head.add_row(bar, Text(f"{notice.spent} of {notice.granted or '?'} evaluations"))
+        granted = amount(notice.granted, "evaluation") if notice.granted else "? evaluations"
+        head.add_row(bar, Text(f"{notice.spent} of {granted}"))
         best = Text(f"best so far  {standing(notice) or 'not yet measured'}", style="bold green")
         head.add_row(best, Text(self._unit, style="dim"))
         table = Table(expand=True, box=None, padding=(0, 1), header_style="dim")

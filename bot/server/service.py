@@ -33,6 +33,7 @@ from bot.server.planner import plan
 from bot.server.queue import Queue
 from bot.server.verify_again import look_again
 from bot.server.worker import Worker, WorkSettings
+from ci.model.amount import amount
 from ci.model.errors import InputError
 
 LOG: Final = logging.getLogger("ascendopt.bot")
@@ -204,8 +205,10 @@ class Service:
         ]
         idle = self._clock() - self.queue.last_sign()
         if idle > STUCK_S:
-            hours = f"{idle / 3600:.0f}"
-            found.append(f"Runs wait, and for {hours} hours none began or ended: see the log.")
+            hours = round(idle / 3600)
+            found.append(
+                f"Runs wait, and for {amount(hours, 'hour')} none began or ended: see the log."
+            )
         bank = self._work.bank
         for aside in sorted(bank.parent.glob(f"{bank.name}.unreadable-*")) if bank else ():
             found.append(

@@ -42,6 +42,7 @@ from bot.repository.job import ENDED, Record
 from bot.repository.mirror import Commit
 from bot.server.queue import Queue, Waiting
 from bot.server.refused import PASSED, PREFIX
+from ci.model.amount import amount
 from ci.model.errors import InputError
 from ci.model.json_lines import json_lines
 from ci.model.regular_file import file_bytes
@@ -362,7 +363,7 @@ def checked_bank(file: Path) -> str:
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(f"{file} cannot be read: {problem}.") from problem
     if len(text) > _LARGEST[BANK]:
-        raise InputError(f"{file} is too large to be kept: {len(text)} characters.")
+        raise InputError(f"{file} is too large to be kept: {amount(len(text), 'character')}.")
     for number, line in enumerate(json_lines(text), 1):
         try:
             ExperienceTuple.model_validate_json(line)

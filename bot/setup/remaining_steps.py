@@ -10,6 +10,7 @@ from bot.repository.config import FILE, MergeRequests, RepositoryConfig
 from bot.setup.files import GITLAB_CI, SetupFile, ci_place, included, includes
 from bot.setup.source import FORM, NAME
 from ci.model import layout
+from ci.model.amount import amount
 
 # Operators named in one sentence; a repository has hundreds.
 _NAMED: Final = 5
@@ -47,9 +48,9 @@ def left_to_do(
         more = len(without_workload) - _NAMED
         rest = f" and {more} more" if more > 0 else ""
         found.append(
-            f"{len(without_workload)} operators have no workload: {some}{rest}. The bot derives one"
-            " for each run; `ascendopt init --workloads PATTERN` writes them next to the operators,"
-            " for you to put in the shapes that you care about."
+            f"{amount(len(without_workload), 'operator has', 'operators have')} no workload:"
+            f" {some}{rest}. The bot derives one for each run; `ascendopt init --workloads PATTERN`"
+            " writes them next to the operators, for you to put in the shapes that you care about."
         )
     author = config.merge_requests.author
     if author == MergeRequests().author:

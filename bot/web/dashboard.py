@@ -196,7 +196,7 @@ def _holds(record: Record, words: Sequence[str]) -> bool:
 
 
 def _when(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S") if seconds else ""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M") if seconds else ""
 
 
 def _distance(request: Request) -> str:

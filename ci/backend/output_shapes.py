@@ -11,6 +11,7 @@ from math import prod
 
 import numpy as np
 
+from ci.model.amount import amount
 from ci.model.errors import InputError, TrialFailure
 from ci.model.launch import Array, Tensors
 from ci.model.operator import Operator
@@ -83,8 +84,9 @@ def _shaped(name: str, row: list[int], room: Array) -> Array:
         raise TrialFailure(
             Outcome.WRONG_RESULT,
             Refusal(
-                sentence=f"The kernel tells {count} dimensions ({lengths}) for output {name}, "
-                f"which has room for {room.size} elements."
+                sentence=f"The kernel tells {amount(count, 'dimension')} ({lengths}) for output"
+                f" {name}, "
+                f"which has room for {amount(room.size, 'element')}."
             ),
         )
     return room.ravel()[: prod(shape)].reshape(shape)

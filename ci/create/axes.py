@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import prod
 
 from ci.create.graph import DOTS, ELEMENTWISE, Graph
+from ci.model.amount import amount
 from ci.model.errors import InputError
 
 
@@ -49,7 +50,9 @@ def unify(a: Axis, b: Axis) -> None:
         elif y.size % x.size == 0:
             y.parts = (x, Atom(y.size // x.size))
         else:
-            raise InputError(f"Axes of {x.size} and {y.size} elements meet across a reshape.")
+            raise InputError(
+                f"Axes of {x.size} and {amount(y.size, 'element')} meet across a reshape."
+            )
 
 
 def axes_of_nodes(graph: Graph) -> list[list[Axis]]:
@@ -151,6 +154,8 @@ def _cut(atoms: list[Atom], shape: tuple[int, ...]) -> list[Axis]:
                 first = first.parts[0]
             axis.append(first)
         if prod(a.size for a in axis) != size:
-            raise InputError(f"A reshape joins parts of axes into one of {size} elements.")
+            raise InputError(
+                f"A reshape joins parts of axes into one of {amount(size, 'element')}."
+            )
         axes.append(axis)
     return axes

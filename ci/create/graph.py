@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
+from ci.model.amount import amount
 from ci.model.frozen import Frozen
 
 UNARY = (
@@ -146,7 +147,9 @@ class Graph(Frozen):
             if not all(0 <= a < number for a in node.args):
                 raise ValueError(f"node {number} takes what is not before it")
             if node.op in _COUNT and node.op != "concat" and len(node.args) != _COUNT[node.op]:
-                raise ValueError(f"node {number} ({node.op}) has {len(node.args)} arguments")
+                raise ValueError(
+                    f"node {number} ({node.op}) has {amount(len(node.args), 'argument')}"
+                )
             if not all(0 <= n < 1 << 40 for n in node.shape):
                 raise ValueError(f"node {number} has an impossible shape")
             if node.op == "input" and not isinstance(node.params.get("number"), int):

@@ -17,6 +17,7 @@ from ci.create.schedule import program_of
 from ci.create.simplify import simplified
 from ci.create.task import FLOATS, Task, TaskCase
 from ci.create.tracer import Tracer
+from ci.model.amount import amount
 from ci.model.errors import InputError
 
 _KINDS = {float: "Float", int: "Int", bool: "Bool", str: "Str"}
@@ -243,7 +244,9 @@ def _same(first: str, one: Layout, second: str, other: Layout) -> None:
     if one.text() == other.text():
         return
     counts = [len(x.items) for x in (one, other)]
-    many = f": {counts[1]} operations against {counts[0]}" if counts[0] != counts[1] else ""
+    many = (
+        f": {amount(counts[1], 'operation')} against {counts[0]}" if counts[0] != counts[1] else ""
+    )
     raise InputError(
         f"The golden function computes case '{second}' another way than '{first}'{many}. A Python"
         " loop over a length does that, and a choice by a shape. Use array functions instead of the"

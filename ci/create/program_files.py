@@ -13,6 +13,7 @@ from ci.create.program_text import Given, Written, read_program
 from ci.create.scalars import Scalar
 from ci.create.task import Task, TaskCase
 from ci.create.verify import numbers
+from ci.model.amount import worded_amount
 from ci.model.errors import InputError
 
 
@@ -60,7 +61,7 @@ def _layout(task: Task, case: TaskCase, written: Written) -> Layout:
             said = " x ".join(str(sizes[g]) for g in tensor.groups) or "1"
             raise BadProgram(
                 f"In case '{case.name}' input '{tensor.name}' has the shape {list(shape)}; its"
-                f" groups say {said} elements."
+                f" groups say {worded_amount(said, 'element', 'elements')}."
             )
     ranks = {n: len(s) for n, s in zip(task.inputs, case.shapes, strict=True)}
     return Layout(tuple(groups), program.inputs, program.outputs, dims=written.dims, ranks=ranks)

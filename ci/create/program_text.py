@@ -18,6 +18,7 @@ from ci.create.scalar_text import BadScalar, read_scalar
 from ci.create.scalars import Scalar
 from ci.create.task import is_taken
 from ci.create.tensors import Group, Tensor
+from ci.model.amount import amount
 
 MOST_LINES: Final = 400
 LONGEST_LINE: Final = 1000
@@ -66,7 +67,9 @@ def read_program(text: str, given: Given) -> Written:
 def _lines(text: str) -> list[Line]:
     rows = text.replace("\t", "    ").splitlines()
     if len(rows) > MOST_LINES:
-        raise BadProgram(f"The program has {len(rows)} lines; at most {MOST_LINES} are read.")
+        raise BadProgram(
+            f"The program has {amount(len(rows), 'line')}; at most {MOST_LINES} are read."
+        )
     found = []
     for place, row in enumerate(rows, 1):
         if len(row) > LONGEST_LINE:

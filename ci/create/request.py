@@ -11,6 +11,7 @@ import yaml
 from pydantic import BeforeValidator, Field
 
 from ci.create.task import public_functions, snake
+from ci.model.amount import amount
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from ci.model.yaml_model import YamlFile
@@ -115,6 +116,7 @@ def _refuse_large(given: GivenWorkload) -> None:
             count += size
         if count > MOST_ELEMENTS:
             raise InputError(
-                f"Case '{case.name}' has {count:,} elements in its inputs; {MOST_ELEMENTS:,} are"
+                f"Case '{case.name}' has {amount(count, 'element')} in its inputs;"
+                f" {MOST_ELEMENTS:,} are"
                 " simulated at most. The operator takes any size: give smaller shapes."
             )

@@ -14,6 +14,7 @@ from ci.create.scalar_text import BadScalar, read_scalar
 from ci.create.scalars import Scalar, combined, number
 from ci.create.task import MOST_LETTERS, is_taken
 from ci.create.tensors import Tensor
+from ci.model.amount import amount
 
 ARITHMETIC: Final = ("add", "sub", "mul", "div", "max", "min")
 FUNCTIONS: Final = ("exp", "log", "sqrt", "abs", "floor", "ceil", "rint", "trunc")
@@ -202,7 +203,7 @@ class _Reader:
             raise BadStatement(f"there is no operation '{op}'; there are {', '.join(OPERATIONS)}")
         count = {"where": 3, "iota": 0}.get(op, 1 if op in (*FUNCTIONS, "not", "expand") else 2)
         if len(args) != count:
-            raise BadStatement(f"'{op}' takes {count} arguments")
+            raise BadStatement(f"'{op}' takes {amount(count, 'argument')}")
         if op == "iota":
             return self._iota(name, said)
         if op == "expand":

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ci.create.graph import Parameter
+from ci.model.amount import amount
 from ci.model.errors import InputError
 from ci.model.regular_file import file_text
 from ci.model.yaml_model import YamlFile
@@ -270,7 +271,10 @@ def _inputs(file: YamlFile, case: GivenCase, parameters: tuple[Parameter, ...]) 
         return tuple(n for n in known if n in case.inputs)
     if case.inputs is None or len(case.inputs) > len(known):
         listed = ", ".join(known) or "none by name"
-        what = f"gives {len(case.inputs or ())} inputs; the golden function's parameters: {listed}"
+        what = (
+            f"gives {amount(len(case.inputs or ()), 'input')}; the golden function's"
+            f" parameters: {listed}"
+        )
         raise file.wrong(["cases", 0, "inputs"], what)
     return tuple(known[: len(case.inputs)])
 

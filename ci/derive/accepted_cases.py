@@ -12,6 +12,7 @@ from ci.derive.case_sizes import halved
 from ci.derive.guided import guided_cases
 from ci.derive.host_queries import Asker, Taken
 from ci.judge.varied.base import tensors
+from ci.model.amount import amount
 from ci.model.operator import Operator
 from ci.model.workload import WorkloadCase
 
@@ -72,7 +73,7 @@ def taken_cases(
         sourced += more
     if not found:
         raise NoWorkload(
-            f"Its host tiling takes none of the {len(sourced)} cases that were asked;"
+            f"Its host tiling takes none of the {amount(len(sourced), 'case')} that were asked;"
             f" of the first it says: {_ended(asker.words(sourced[0][1]))} Shapes that it takes"
             " go into a workload.yaml next to op_host (docs/workloads.md has the fields).",
             "the tiling takes no case",

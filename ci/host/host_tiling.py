@@ -20,6 +20,7 @@ from ci.host.host_room import HostRoom, HostRooms
 from ci.host.survey import HostAnswer, Inference, Question, Tiling
 from ci.host.tiling_layout import TilingStruct
 from ci.host.tiling_request import HostRequest, host_request
+from ci.model.amount import amount
 from ci.model.dtypes import BY_NAME, DType
 from ci.model.errors import CaseDeclined, TrialFailure, worded
 from ci.model.frozen import Frozen
@@ -344,7 +345,8 @@ def _narrowed(row: dict[str, Any]) -> MachineWarning:
         kind="narrowed_field",
         subject=field,
         place=_place(row),
-        text=f"The number {given} is given to {field} of the host side, which has {bits} bits: it"
+        text=f"The number {given} is given to {field} of the host side, which has"
+        f" {amount(bits, 'bit')}: it"
         f" becomes {becomes}.",
     )
 

@@ -19,6 +19,7 @@ from ci.host.tiling_request import (
     Sides,
     with_defaults,
 )
+from ci.model.amount import amount
 from ci.model.dtypes import BY_NAME
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator
@@ -145,7 +146,7 @@ def _altered(
                 other = _with_input(request, index, both)
                 yield Question(f"{label} with {what} of input {name}", other, runs=runs)
     for rank in RANKS:
-        yield Question(f"{label} in {rank} dimensions", _in_rank(request, rank))
+        yield Question(f"{label} in {amount(rank, 'dimension')}", _in_rank(request, rank))
     for old in dict.fromkeys(d for t in _tensors(request) for d in t.shape or ()):
         for new in (old + 1, old - 1, *(old * f for f in FACTORS), *LENGTHS):
             if new >= 0 and new != old:

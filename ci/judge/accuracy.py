@@ -185,14 +185,14 @@ def less_accurate(now: Accuracy, before: Accuracy, elsewhere: Usual) -> str:
                 f"{worst.golden:.9g}: it errs by {worst.ulps:.3g} ulp ({relative:.2g} of the value)"
                 f", the original operator by at most {own:.3g} ulp on values of that size"
             )
-    for size, ours, theirs in (
-        ("larger", now.larger, before.larger),
-        ("smaller", now.smaller, before.smaller),
+    for which, ours, theirs in (
+        ("larger values", now.larger, before.larger),
+        ("smaller values", now.smaller, before.smaller),
     ):
         if ours > max(FEW_ULPS, WORSE * max(theirs, elsewhere.ulps)):
             return (
-                f"a tenth of the {size} values of output {now.label} err by {ours:.3g} ulp and "
-                f"more, in the original operator by {theirs:.3g}"
+                f"a tenth of the {which} of output {now.label} err by {ours:.3g} ulp and"
+                f" more, in the original operator by {theirs:.3g}"
             )
     if now.turned is not None and before.turned is None:
         return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from ci.model.amount import amount, worded_amount
 from ci.model.trial import Measurement, PipeTime
 
 LEAST: Final = 0.1
@@ -16,6 +17,9 @@ FEWER: Final = 0.95
 MOST_FACTS: Final = 2
 
 SCOPE: Final = "Sums over all cases, for this change alone."
+
+SCOPE_OF_EACH: Final = "Figures are sums over all cases, for each change alone."
+"""Said once, at the end of the last of several causes."""
 
 
 class _Fact(NamedTuple):
@@ -53,7 +57,7 @@ def _cycles(cases: list[PipeTime]) -> int:
 def _cores(old: list[PipeTime], new: list[PipeTime]) -> Iterator[str]:
     was, now = (_between([case.block_dim for case in cases]) for cases in (old, new))
     if was != now:
-        yield f"a launch starts {now} instead of {was} cores"
+        yield f"a launch starts {now} instead of {worded_amount(was, 'core', 'cores')}"
 
 
 def _between(numbers: list[int]) -> str:
@@ -66,7 +70,7 @@ def _copies(old: list[PipeTime], new: list[PipeTime]) -> Iterator[str]:
     was, now = _number_of_copies(old), _number_of_copies(new)
     if 0 < now < FEWER * was:
         yield (
-            f"{now:,} copies of {_bytes(new) / now / 1024:.3g} KiB on average"
+            f"{amount(now, 'copy', 'copies')} of {_bytes(new) / now / 1024:.3g} KiB on average"
             f" instead of {was:,} of {_bytes(old) / was / 1024:.3g} KiB"
         )
 

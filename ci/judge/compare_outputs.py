@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ci.judge.accuracy import FORMATS, Accuracy, accuracy_of
+from ci.model.amount import amount
 from ci.model.dtypes import BY_NAME, from_bfloat16, unpack
 from ci.model.launch import Array, Tensors
 from ci.model.workload import Tolerance
@@ -89,7 +90,8 @@ def compare_arrays(
         return Compared(golden.size, worst)
     index = np.unravel_index(int(np.argmax(error)), error.shape)
     message = (
-        f"output {label} ({dtype}) is wrong in {count} of {error.size} elements; worst at "
+        f"output {label} ({dtype}) is wrong in {count} of {amount(error.size, 'element')};"
+        " worst at "
         f"{_place(index)}: got {_show(actual, dtype, index)}, "
         f"golden {_show(golden, dtype, index)}"
     )

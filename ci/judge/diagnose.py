@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ci.model.amount import amount
 from ci.model.diagnosis import Diagnosis
 from ci.model.trial import CaseMeasurement, Measurement, PipeTime
 from rules.devices import Device, nearest_device
@@ -131,7 +132,7 @@ def _overlap(pipes: PipeTime, share: dict[str, float]) -> Iterator[Finding]:
         yield Finding(
             "sync_stall",
             min(1.0, barriers / vectors) * max(share.get("VECTOR", 0.0), 0.3),
-            f"{barriers} barriers for {vectors} vector instructions",
+            f"{amount(barriers, 'barrier')} for {vectors} vector instructions",
         )
 
 
@@ -147,7 +148,9 @@ def _copies(pipes: PipeTime, share: dict[str, float], ub_bytes: int) -> Iterator
         )
     padded = _count(pipes, ("copy_gm_to_ubuf_align", "copy_ubuf_to_gm_align"))
     if padded and copy > LAUNCH_BUSY:
-        yield Finding("unaligned_copies", copy / 3, f"{padded} of {copies} copies pad")
+        yield Finding(
+            "unaligned_copies", copy / 3, f"{padded} of {amount(copies, 'copy pads', 'copies pad')}"
+        )
     low_ub = LOW_UB * ub_bytes
     if 0 < pipes.ub_peak_bytes < low_ub and copies > 4 * pipes.block_dim:
         yield Finding(
@@ -184,7 +187,7 @@ def _cores(pipes: PipeTime, share: dict[str, float], cores: int) -> Iterator[Fin
         yield Finding(
             "low_parallelism",
             (1 - pipes.block_dim / few) * max(top, 0.3),
-            f"{pipes.block_dim} cores share {moved / 1024:.0f} KiB",
+            f"{amount(pipes.block_dim, 'core shares', 'cores share')} {moved / 1024:.0f} KiB",
         )
     if top < LAUNCH_BUSY and moved / max(1, pipes.block_dim) < FEW_BYTES_A_CORE:
         yield Finding(
@@ -206,4 +209,4 @@ def _busiest(pipes: PipeTime, where: str) -> str:
     total = max(1, pipes.total_cycles)
     parts = sorted(pipes.busy_cycles.items(), key=lambda b: (-b[1], b[0]))
     said = ", ".join(f"{p} {c / total:.0%}" for p, c in parts[:4] if c > 0)
-    return f"Busy on {pipes.block_dim} cores{where}: {said}."
+    return f"Busy on {amount(pipes.block_dim, 'core')}{where}: {said}."

@@ -17,6 +17,7 @@ from pathlib import PurePosixPath
 from ci.judge.argument_order import changes_in_call, open_lists
 from ci.judge.kept_variables import kept_variables
 from ci.judge.pasted_names import pasted_names
+from ci.model.amount import amount
 from ci.model.operator import Operator
 from ci.model.trial import Place, Refusal
 from ci.source.cpp_tokens import Token, tokens
@@ -124,7 +125,8 @@ def _check_file(operator: Operator, file: str, text: str) -> Refusal | None:
     original = len(original_text.encode())
     if size > MAXIMUM_BYTES or (size > 64 << 10 and size > MAXIMUM_GROWTH * original):
         return Refusal(
-            sentence=f"The candidate makes the file {size} bytes long ({original} before).",
+            sentence=f"The candidate makes the file {amount(size, 'byte')} long ({original}"
+            " before).",
             place=Place(file=file),
         )
     odd = {
@@ -137,7 +139,7 @@ def _check_file(operator: Operator, file: str, text: str) -> Refusal | None:
     for number, line in enumerate(text.split("\n"), start=1):
         if len(line) > MAXIMUM_LINE:
             return Refusal(
-                sentence=f"The candidate has a line of {len(line)} characters.",
+                sentence=f"The candidate has a line of {amount(len(line), 'character')}.",
                 place=Place(file=file, line=number),
             )
         found = odd.intersection(line) if odd else None

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
+from ci.model.amount import amount
 from ci.model.result import RemovedSync
 from ci.source.cpp_source import Call, Method, parse, squeeze
 from rules.api import load_api
@@ -48,7 +49,7 @@ def order_kept(texts: Mapping[str, str], launches: int, waits: tuple[int, int] |
     """
     kept = Counter(s.key for text in texts.values() for s in _calls(text))
     calls = ", ".join(f"{key} ({count})" for key, count in kept.most_common())
-    said = f"No race was found on {launches} launches. The order is kept by "
+    said = f"No race was found on {amount(launches, 'launch', 'launches')}. The order is kept by "
     said += f"what is left: {calls}" if calls else "each pipe's own order"
     if waits is None:
         return f"{said}; nothing is inserted, as automatic synchronisation is off."

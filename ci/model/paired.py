@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 from pydantic import Field
 
+from ci.model.amount import amount
 from ci.model.frozen import Frozen
 
 PairedVerdict: TypeAlias = Literal["faster", "not faster", "unknown"]
@@ -31,7 +32,7 @@ class Paired(Frozen):
     @property
     def counted(self) -> str:
         """'20 pairs, noise floor 1.2%, dropped: 3 throttled'."""
-        said = f"{self.pairs} pairs, noise floor {self.floor:.1%}"
+        said = f"{amount(self.pairs, 'pair')}, noise floor {self.floor:.1%}"
         if self.dropped:
             named = ", ".join(f"{count} {why}" for why, count in sorted(self.dropped.items()))
             said += f", dropped: {named}"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ci.judge.roofline import NEAR, left_to_win
+from ci.model.amount import amount
 from ci.model.errors import InputError, ModelUnavailable
 from ci.model.notice import Notice
 from ci.model.result import Result
@@ -123,7 +124,7 @@ def screening(trials: Sequence[Trial]) -> str:
     made = [trial for trial in trials if was_paid(trial)]
     spared = sum(trial.screened for trial in made)
     return (
-        f"Of {len(made)} evaluations the simulator decided {spared}; a device made"
+        f"Of {amount(len(made), 'evaluation')} the simulator decided {spared}; a device made"
         f" {len(made) - spared}."
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ci.model.amount import amount
 from ci.model.errors import InputError
 
 
@@ -31,6 +32,6 @@ def record_run(run: Path, path: Path, out: Path) -> int:
         raise InputError(f"{run} asked no model for a step that could be used.")
     kept = {k: identity[k] for k in ("operator", "sources", "workload", "models", "settings")}
     scores = [t.measurement.score_us for t in trials if t.measurement and t.outcome == "ok"]
-    note = f"{scores[0]:.3f} us before, {min(scores):.3f} us after, {len(trials)} trials"
+    note = f"{scores[0]:.3f} us before, {min(scores):.3f} us after, {amount(len(trials), 'trial')}"
     write_recording(out, Head(operator=operator.name, identity=kept, note=note), answers)
     return len(answers)

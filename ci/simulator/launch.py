@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from ci.host.kernel_unit import SYSTEM_WORKSPACE
 from ci.host.tiling_keys import missed_key
+from ci.model.amount import amount
 from ci.model.decision import Decision
 from ci.model.errors import TrialFailure
 from ci.model.launch import Array, Tensors, wrote_nothing
@@ -187,7 +188,9 @@ def _read_array(path: Path, like: Array) -> Array:
     if size != like.nbytes:
         raise TrialFailure(
             Outcome.LAUNCH_ERROR,
-            Refusal(sentence=f"An output has {size} bytes after the run, not {like.nbytes}."),
+            Refusal(
+                sentence=f"An output has {amount(size, 'byte')} after the run, not {like.nbytes}."
+            ),
         )
     return np.fromfile(path, dtype=like.dtype).reshape(like.shape)
 
@@ -266,7 +269,7 @@ def _check_written(
         file, line = _places(spec, [str(added)])[0]
         place = Place(file=file, line=line)
         sentence = (
-            f"The kernel leaves {count} of the {size} bytes of {name} unwritten, from "
+            f"The kernel leaves {count} of the {amount(size, 'byte')} of {name} unwritten, from "
             f"byte {first} on{': atomic stores add to what is there' if line else ''}."
         )
         if nothing:

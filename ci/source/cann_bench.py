@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
+from ci.model.amount import amount
 from ci.model.dtypes import BY_NAME, find_dtype
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
@@ -122,7 +123,10 @@ def _case(
     place = ("cases", number)
     shapes, count = given.input_shape, len(given.input_shape)
     if count > len(names):
-        what = f"has {count} entries, but proto.yaml has {len(names)} inputs"
+        what = (
+            f"has {amount(count, 'entry', 'entries')}, but proto.yaml has"
+            f" {amount(len(names), 'input')}"
+        )
         raise file.wrong((*place, "input_shape"), what)
     tensors: dict[str, Entry | None] = {}
     for i, name in enumerate(names):

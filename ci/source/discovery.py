@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from ci.model import layout
+from ci.model.amount import amount
 from ci.model.errors import InputError
 from ci.model.folder_walk import is_text
 from ci.model.operator import Operator, SharedSource
@@ -135,7 +136,8 @@ def load_operator(path: Path, top: Path | None = None) -> Operator:
         some = ", ".join(str(r.relative_to(path)) for r in roots[:5])
         more = ", …" if len(roots) > 5 else ""
         raise InputError(
-            f"{path} holds {len(roots)} operators; give the folder of one of them ({some}{more})."
+            f"{path} holds {amount(len(roots), 'operator')}; give the folder of one of"
+            f" them ({some}{more})."
         )
     return _read_operator(roots[0], top=top)
 
@@ -267,7 +269,8 @@ def _wanted(root: Path, known: Mapping[str, Declared], name: str) -> str:
         raise InputError(f"There is no operator {name} in {root}; it holds {names}.")
     first = names.split(",")[0]
     raise InputError(
-        f"{root} holds {len(known)} operators ({names}); name one of them: {root / first}."
+        f"{root} holds {amount(len(known), 'operator')} ({names}); name one of them:"
+        f" {root / first}."
     )
 
 

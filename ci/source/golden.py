@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from ci.model.amount import amount
 from ci.model.columns import case_dtypes, output_dtypes
 from ci.model.dtypes import BY_NAME, from_bfloat16, unpack
 from ci.model.errors import InputError
@@ -117,7 +118,8 @@ class Golden:
         values = self._fit_lists(self._asked(case, inputs, declared, exact, most_bytes))
         if self._operator and len(values) != len(self._operator.outputs):
             raise InputError(
-                f"golden {self._label} returned {len(values)} outputs for case '{case.name}', but"
+                f"golden {self._label} returned {amount(len(values), 'output')} for case"
+                f" '{case.name}', but"
                 f" {self._operator.op_type} declares {len(self._operator.outputs)}."
             )
         return [self._output(case, i, v, declared, exact) for i, v in enumerate(values)]

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from ci.model.amount import amount
 from ci.model.dtypes import BY_NAME, DType, find_dtype, pack, to_bfloat16
 from ci.model.errors import InputError
 from ci.model.launch import Array, Tensors
@@ -67,7 +68,8 @@ def _draw(spec: TensorCase, stream: np.random.Generator) -> Array:
         given = _given(spec.values, dtype)
         if given.size not in (1, count):
             raise InputError(
-                f"An input of shape {list(spec.shape)} needs {count} values (or one for all),"
+                f"An input of shape {list(spec.shape)} needs {amount(count, 'value')} (or"
+                " one for all),"
                 f" but {given.size} are given."
             )
         return store(np.broadcast_to(given, (count,)).reshape(spec.shape), dtype)

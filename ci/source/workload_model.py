@@ -17,6 +17,7 @@ from pydantic import (
     model_validator,
 )
 
+from ci.model.amount import amount
 from ci.model.dtypes import BY_NAME, find_dtype
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator, TensorSpec
@@ -144,9 +145,13 @@ class GivenTensor(_Given):
         if self.shape is None and given is None and self.present:
             raise ValueError("shape is missing")
         if count > _MOST_ELEMENTS:
-            raise ValueError(f"has {count} elements; at most {_MOST_ELEMENTS} can be simulated")
+            raise ValueError(
+                f"has {amount(count, 'element')}; at most {_MOST_ELEMENTS} can be simulated"
+            )
         if given is not None and len(given) not in (1, count):
-            raise ValueError(f"values has {len(given)} numbers, but the shape holds {count}")
+            raise ValueError(
+                f"values has {amount(len(given), 'number')}, but the shape holds {count}"
+            )
         return self
 
 
@@ -262,7 +267,10 @@ def _entries(
         found = given or ()
         if len(found) > len(specs):
             has = f"{len(specs)} ({', '.join(names)})"
-            raise file.wrong(place, f"has {len(found)} entries, but the op definition has {has}")
+            raise file.wrong(
+                place,
+                f"has {amount(len(found), 'entry', 'entries')}, but the op definition has {has}",
+            )
         keys = range(len(specs))
         values = [*found, *[None] * (len(specs) - len(found))]
     return tuple(

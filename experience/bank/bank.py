@@ -14,6 +14,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
+from ci.model.amount import amount
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
 from ci.model.trial import Fingerprint
@@ -264,7 +265,8 @@ class Bank:
             store.note_model(db, self.embedder.model, dimensions)
         elif model != self.embedder.model or held not in (0, dimensions):
             raise InputError(
-                f"The vectors of the bank {self.path} come from {model} ({held} dimensions), not "
+                f"The vectors of the bank {self.path} come from {model}"
+                f" ({amount(held, 'dimension')}), not "
                 f"from {self.embedder.model} ({dimensions}): give that embedder, or run "
                 "'ascendopt bank reembed'."
             )

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import openai
 
+from ci.model.amount import amount
 from ci.model.errors import InputError
 from experience.bank.embed import Embedder, Text, Vector, unit
 
@@ -52,8 +53,9 @@ class EndpointEmbedder(Embedder):
                 ) from problem
             if len(answer.data) != len(batch):
                 raise InputError(
-                    f"The embedding model {self._name} gave {len(answer.data)} vectors for "
-                    f"{len(batch)} texts."
+                    f"The embedding model {self._name} gave"
+                    f" {amount(len(answer.data), 'vector')} for "
+                    f"{amount(len(batch), 'text')}."
                 )
             rows += [d.embedding for d in sorted(answer.data, key=lambda d: d.index)]
         if len({len(r) for r in rows}) > 1:

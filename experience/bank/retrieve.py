@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ci.model.amount import amount
 from ci.model.frozen import Frozen
 from experience.bank.embed import Vector
 from experience.bank.index import Index
@@ -189,7 +190,7 @@ def told(
         f"held in {reliability:.0%} of the evidence on such bottlenecks, by"
         f" {exp(float(of.gain[motif])):.2f}x"
     )
-    reasons.append(f"won {found.wins} of {found.uses} uses")
+    reasons.append(f"won {found.wins} of {amount(found.uses, 'use')}")
     if query.applicable is not None and found.motif_id:
         reasons.append("its rewrite has a place in this kernel")
     if found.evidence.failure:

@@ -14,6 +14,7 @@ from itertools import combinations
 from pydantic import Field
 
 from ci.judge.base import Judge
+from ci.model.amount import amount
 from ci.model.errors import InputError
 from ci.model.experience import RefreshSettings, RewindSettings
 from ci.model.frozen import Frozen
@@ -202,7 +203,9 @@ class _Refresh:
         gone = [
             t for t in self.bank.all() if t.status != "retired" and t.uses >= limit and t.wins == 0
         ]
-        self.bank.stand([(t.id, "retired", f"{t.uses} uses without a win", None) for t in gone])
+        self.bank.stand(
+            [(t.id, "retired", f"{amount(t.uses, 'use')} without a win", None) for t in gone]
+        )
         return [t.id for t in gone]
 
     def rewind_changed(

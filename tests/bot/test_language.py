@@ -14,12 +14,12 @@ from bot.base.language import Language, catalogue, language, sentence_catalogue,
 from bot.report.html import html
 from bot.report.markdown import markdown
 from bot.report.sentences import local
-from bot.report.view import VERDICT_WORDS
+from bot.report.view import VERDICT_WORDS, page_in
 from bot.repository.job import State
 from bot.repository.language import checkout_language, readme_language
 from bot.server.merge_request import body
 from bot.server.refused import Kind
-from ci.judge.causes import cause
+from ci.judge.causes import SCOPE_OF_EACH, cause
 from ci.model.finding import Severity
 from ci.model.trial import Candidate, Measurement, Outcome, PipeTime
 from ci.tiling.knob_words import NEUTRAL, WORDS
@@ -35,7 +35,7 @@ CHINESE = re.compile("[\u4e00-\u9fff]")
 SENTENCE = re.compile(r"(?<=\.) ")
 ENDS_ONLY = re.compile(r"x\d (?:be |The event|Give )|`x\d|x\d is not known\.x")
 """A sentence whose beginning is a value."""
-VALUE = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
+VALUE = re.compile(r"(?<!\{)\{(\w+)(?::[^{}]*)?\}(?!\})")
 TEMPLATES = [("**/templates/**.j2", "jinja2.ext:babel_extract")]
 
 
@@ -81,11 +81,22 @@ def sample(node: ast.AST) -> str:
         case ast.Constant(str(text)):
             return text
         case ast.JoinedStr(parts):
-            return "".join(
-                str(p.value) if isinstance(p, ast.Constant) else f"x{at}"
-                for at, p in enumerate(parts)
-            )
+            return "".join(value(part, at) for at, part in enumerate(parts))
     return ""
+
+
+def value(part: ast.AST, at: int) -> str:
+    """A part of an f-string, in which a value is `x` and its place; with its word if it is a
+    number of things: in the singular where the place is odd."""
+    match part:
+        case ast.Constant(str(text)):
+            return text
+        case ast.FormattedValue(
+            ast.Call(ast.Name("amount" | "worded_amount"), [_, ast.Constant(one), *rest])
+        ):
+            many = rest[0].value if rest and isinstance(rest[0], ast.Constant) else f"{one}s"
+            return f"x{at} {one if at % 2 else many}"
+    return f"x{at}"
 
 
 def refusals() -> Iterator[str]:
@@ -230,6 +241,37 @@ def test_an_error_of_the_bot_has_a_translation() -> None:
         assert not [one for one in known if not CHINESE.search(local(one))]
 
 
+def errors_in(file: Path) -> Iterator[str]:
+    """Every sentence or clause that an error of a file is made of."""
+    nodes = list(ast.walk(ast.parse(file.read_text())))
+    given = [
+        arg
+        for node in nodes
+        if isinstance(node, ast.Call) and called(node) in ("InputError", "ValueError", "wrong")
+        for arg in node.args
+    ]
+    names = {arg.id for arg in given if isinstance(arg, ast.Name)}
+    for node in nodes:
+        match node:
+            case ast.Assign(targets=[ast.Name(name)]) if name in names:
+                given.append(node.value)
+    for one in given:
+        for said in (one.body, one.orelse) if isinstance(one, ast.IfExp) else (one,):
+            yield sample(said).strip()
+
+
+def test_an_error_of_a_workload_or_of_reading_an_operator_has_a_translation() -> None:
+    """The bot answers with them where it finds no operator or cannot read one."""
+    files = [f for part in ("source", "model") for f in (TOP / "ci" / part).rglob("*.py")]
+    made = [one for file in files for one in errors_in(file)]
+    found = [one for one in made if re.search("[a-z]{2} |[a-z] [a-z]", re.sub(r"x\d", "", one))]
+    assert len(found) > 120
+    with language("zh"):
+        assert not [one for one in found if not CHINESE.search(local(one))]
+        said = local("w.yaml line 3: cases[0].dtype: is 'f', no dtype; known: float16, int8.")
+    assert said == "w.yaml 第 3 行：cases[0].dtype：是 'f'，不是 dtype；可用：float16, int8。"
+
+
 def test_what_a_tiling_step_does_and_why_has_a_translation() -> None:
     known = sentence_catalogue("zh").keys()
     steps = (*WORDS.values(), *NEUTRAL.values())
@@ -260,7 +302,7 @@ def test_what_a_number_of_the_tiling_changed_has_a_translation() -> None:
     ]
     assert len(set(found)) == len(found)
     with language("zh"):
-        spoken = [local(one) for one in found]
+        spoken = [local(one) for one in [*found, SCOPE_OF_EACH]]
     assert not [one for one in spoken if re.search("[a-z]{2}", one)]
     over = "以上为全部用例之和，仅含此项改动。"
     assert spoken[0] == f"每核 MTE3 等待 VECTOR 由 4,500 个周期变为 2,500 个周期。{over}"
@@ -295,6 +337,19 @@ def test_a_rationale_is_translated_by_its_pattern_and_keeps_its_values() -> None
             "矢量单元大部分时间忙碌。8 个核上的忙碌占比：MTE2 9%。"
         )
     assert local(text) == text
+
+
+def test_what_nobody_knows_keeps_its_own_marks() -> None:
+    with language("zh"):
+        assert local("a.cpp:41: error: 'x' is unknown here") == (
+            "a.cpp:41: error: 'x' is unknown here"
+        )
+
+
+def test_chinese_has_its_own_commas(tmp_path: Path) -> None:
+    (tmp_path / "some.md.j2").write_text("运行, `a`, `b`, 核 1, 2\n")
+    with language("zh"):
+        assert page_in(tmp_path, "some.md.j2", {}) == "运行，`a`, `b`，核 1, 2\n"
 
 
 def test_a_text_made_to_be_slow_is_not() -> None:

@@ -12,6 +12,7 @@ from bot.base.text import printable, visible
 from bot.cli.commands.bank_keep import COMMANDS, BankOptions
 from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.cli.say import say
+from ci.model.amount import amount
 from ci.model.experience import RewindSettings, RewindStep
 from ci.model.frozen import Frozen
 from ci.model.settings import EvaluationSetup, ProposerOptions
@@ -59,7 +60,8 @@ def rewind(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -
     else:
         new = sum(1 for step in found.steps if step.tuple_id and not step.known)
         say(
-            f"{len(found.steps)} removals tried, {len(found.tuples)} lessons, {new} of them new,"
+            f"{amount(len(found.steps), 'removal')} tried,"
+            f" {amount(len(found.tuples), 'lesson')}, {new} of them new,"
             f" in {chosen or default_bank()}"
         )
         if found.stopped:
@@ -135,7 +137,7 @@ def show(tuple_id: str, as_json: bool, **given: Any) -> None:
             "from",
             f"{found.operator} ({found.op_family}), {found.dtype or 'any dtype'}, {found.soc}",
         ),
-        ("used", f"{found.uses} times, {found.wins} wins"),
+        ("used", f"{amount(found.uses, 'time')}, {amount(found.wins, 'win')}"),
     ):
         say(f"{name:<11} {visible(value, 1000)}")
     say()

@@ -12,6 +12,7 @@ from pydantic import Field
 from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.cli.say import say
 from bot.repository.covered_operators import covered
+from ci.model.amount import amount
 from ci.model.errors import InputError
 from ci.model.experience import RefreshSettings
 from ci.model.folder import Folder
@@ -94,7 +95,9 @@ def export_tuples(file: Path, as_json: bool, **given: Any) -> None:
     if build(ExportOptions, given).strip:
         tuples = [strip(t) for t in tuples]
     count = write(tuples, file)
-    say(json.dumps({"tuples": count}) if as_json else f"{count} tuples written to {file}.")
+    say(
+        json.dumps({"tuples": count}) if as_json else f"{amount(count, 'tuple')} written to {file}."
+    )
 
 
 @options(BankOptions, ImportOptions)
@@ -116,7 +119,7 @@ def import_tuples(file: Path, as_json: bool, **given: Any) -> None:
     if as_json:
         say(json.dumps({"new": new, "known": known}))
     else:
-        say(f"{new} tuples added; {known} were known already.")
+        say(f"{amount(new, 'tuple')} added; {known} were known already.")
 
 
 @options(BankOptions, ReembedOptions)
@@ -132,7 +135,7 @@ def reembed(as_json: bool, **given: Any) -> None:
     if as_json:
         say(json.dumps({"tuples": count, "model": embedder.model}))
     else:
-        say(f"{count} tuples embedded by {embedder.model}.")
+        say(f"{amount(count, 'tuple')} embedded by {embedder.model}.")
 
 
 @options(BankOptions, LandscapeOptions)

@@ -14,6 +14,7 @@ from bot.base.text import visible
 from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.cli.say import say
 from bot.report.census import census_markdown, missing, names, other_chips_words, sync_words, table
+from ci.model.amount import amount
 from ci.model.census import ROWS, STAGE_WORDS, CensusRow, CensusSettings
 from ci.model.folder import Folder
 from ci.model.frozen import Frozen
@@ -79,7 +80,7 @@ def census(repository: Path, as_json: bool, **given: Any) -> None:
         )
     if len(summary.versions) > 1:
         say(
-            f"\nThe rows come from {len(summary.versions)} versions of the simulator;"
+            f"\nThe rows come from {amount(len(summary.versions), 'version')} of the simulator;"
             " --again all tries every operator with this one."
         )
     say(f"\n{own.out / ROWS}, census.json and census.md hold all of it.")

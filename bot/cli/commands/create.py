@@ -10,6 +10,7 @@ from pydantic import Field
 from bot.base.text import microseconds, visible
 from bot.cli.options import build, json_option, options
 from bot.cli.say import say
+from ci.model.amount import amount
 from ci.model.created import Created, CreateSettings, NotTraced
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
@@ -22,17 +23,18 @@ def echo_created(created: Created) -> None:
     width = max(len(c.name) for c in created.cases)
     for case in created.cases:
         say(
-            f"  {case.name:<{width}}  {microseconds(case.microseconds):>12}  {case.cores:>2} cores"
+            f"  {case.name:<{width}}  {microseconds(case.microseconds):>12}  {case.cores:>2}"
+            f" {'core ' if case.cores == 1 else 'cores'}"
             f"  floor {microseconds(case.floor_us)}"
         )
     say(
-        f"Simulated time on {created.device}. It also passed {created.varied} cases of other"
-        " shapes, dtypes and values."
+        f"Simulated time on {created.device}. It also passed"
+        f" {amount(created.varied, 'case')} of other shapes, dtypes and values."
     )
     if created.written_by:
         say(
             f"{visible(created.written_by, 80)} wrote its tile program, for"
-            f" {created.tokens} tokens."
+            f" {amount(created.tokens, 'token')}."
         )
     for note in created.notes:
         say(f"note: {visible(note, 300)}")

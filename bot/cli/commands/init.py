@@ -15,6 +15,7 @@ from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.cli.say import say
 from bot.setup.files import SetupFile
 from bot.setup.setup import Setup, SetupOptions, for_agents, look, shown, write
+from ci.model.amount import amount
 from ci.model.layout import TOP, called
 from ci.session.reading import Reading
 
@@ -95,7 +96,7 @@ def _tell(found: Setup, checkout: Path, *, dry_run: bool) -> None:
     ready = len(found.operators) - len(found.without_workload)
     say(
         f"{found.repository} on {found.forge}, default branch {found.branch}:"
-        f" {len(found.operators)} operators, {ready} with a workload."
+        f" {amount(len(found.operators), 'operator')}, {ready} with a workload."
     )
     _tell_reading(found.reading, shell_word(str(checkout)))
     folders = Counter(
@@ -116,7 +117,7 @@ def _tell(found: Setup, checkout: Path, *, dry_run: bool) -> None:
         say(f"  {number}. {sentence}")
     if not found.commits:
         return
-    say(f"For the last {found.commits} commits the bot would have done:")
+    say(f"For the last {amount(found.commits, 'commit')} the bot would have done:")
     if found.decisions:
         echo_decisions(found.decisions)
     else:

@@ -13,6 +13,7 @@ from bot.base.text import visible
 from bot.cli.commands.evaluate import PatchOptions, announce, candidate_of, echo_trial
 from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.cli.say import say
+from ci.model.amount import amount
 from ci.model.folder import Folder
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator
@@ -50,8 +51,9 @@ def _echo_pipes(pipes: PipeTime, operator: Operator) -> None:
         words = visible(_source_line(operator, file, line), 70)
         say(f"    {cycles:>12,.0f} cycles at {visible(file)}:{line}  {words}")
     say(
-        f"    unified buffer {pipes.ub_peak_bytes:,} bytes, read {pipes.gm_read_bytes:,} and"
-        f" written {pipes.gm_write_bytes:,} bytes of global memory,"
+        f"    unified buffer {amount(pipes.ub_peak_bytes, 'byte')}, read"
+        f" {pipes.gm_read_bytes:,} and"
+        f" written {amount(pipes.gm_write_bytes, 'byte')} of global memory,"
         f" {pipes.inserted_waits:,} waits inserted by automatic sync,"
         f" bank conflicts {pipes.bank_conflict_cycles:,.0f} cycles,"
         f" slowest core {pipes.imbalance:.2f}x the mean"

@@ -11,6 +11,7 @@ from bot.cli.commands.bank_keep import BankOptions
 from bot.cli.commands.evaluate import announce, echo_trial
 from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.cli.say import say
+from ci.model.amount import amount
 from ci.model.settings import EvaluationSetup
 from ci.session.session import open_session
 
@@ -37,7 +38,8 @@ def prompt(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -
         return
     say(f"{found.system}\n\n{found.user}")
     say(
-        f"About {found.tokens:,} tokens; the first {found.stable:.0%} stay as they are from step"
+        f"About {amount(found.tokens, 'token')}; the first {found.stable:.0%} stay as they"
+        " are from step"
         " to step.",
         err=True,
     )

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.cli.say import say
+from ci.model.amount import amount
 from ci.model.frozen import Frozen
 
 
@@ -38,4 +39,4 @@ def record(run: Path, operator: Path, as_json: bool, **given: Any) -> None:
     if as_json:
         say(json.dumps({"answers": count, "out": str(own.out)}))
     else:
-        say(f"{count} answers are in {own.out}.")
+        say(f"{amount(count, 'answer is', 'answers are')} in {own.out}.")

@@ -15,6 +15,7 @@ from bot.base.text import visible
 from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.cli.say import say
 from bot.report.derived import coverage_table
+from ci.model.amount import amount
 from ci.model.derived import DerivedRow, DeriveSettings
 from ci.session import derive as session
 
@@ -27,7 +28,8 @@ def workload() -> None:
 def say_row(row: DerivedRow, done: int, total: int) -> None:
     """Tell on stderr what became of one operator."""
     said = row.refused or (
-        f"{len(row.cases)} cases, {row.variety} combinations of dtypes and tiling key,"
+        f"{amount(len(row.cases), 'case')}, {amount(row.variety, 'combination')} of dtypes"
+        " and tiling key,"
         f" judged against the {row.reference}"
     )
     say(f"[{done:>3}/{total}] {row.category + '/' + row.name:<48} {visible(said, 160)}", err=True)
@@ -80,7 +82,7 @@ def derive(ctx: click.Context, /, operators: tuple[Path, ...], as_json: bool, **
         say(json.dumps([row.model_dump(mode="json") for row in rows], indent=2))
     else:
         made = sum(bool(row.cases) for row in rows)
-        say(f"{made} of {len(rows)} operators have a derived workload.")
+        say(f"{made} of {amount(len(rows), 'operator has', 'operators have')} a derived workload.")
         for row in rows:
             for note in row.notes:
                 say(f"  {row.name}: {visible(note, 300)}")

@@ -19,6 +19,7 @@ from typing import Final
 
 from ci.backend.cann.toolkit import Toolkit
 from ci.host.source_tree import lay
+from ci.model.amount import amount
 from ci.model.errors import EnvironmentProblem, InputError, TrialFailure
 from ci.model.operator import Operator
 from ci.model.trial import Outcome, Refusal
@@ -178,6 +179,8 @@ def install_options(operator: Operator, folder: Path) -> list[str]:
 def _vendor(place: Path) -> Path:
     found = sorted(p.parent for p in place.glob("opp/vendors/*/op_api"))
     if len(found) != 1:
-        message = f"The package installed {len(found)} vendors with aclnn functions, not one."
+        message = (
+            f"The package installed {amount(len(found), 'vendor')} with aclnn functions, not one."
+        )
         raise TrialFailure(Outcome.COMPILE_ERROR, Refusal(sentence=message))
     return found[0]

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from ci.model.amount import amount
 from ci.model.errors import EnvironmentProblem
 
 VISIBLE: Final = "ASCEND_RT_VISIBLE_DEVICES"
@@ -103,7 +104,8 @@ def take_leases(count: int, devices: Sequence[int], folder: Path | None = None) 
         for lease in taken:
             lease.give_back()
         raise EnvironmentProblem(
-            f"{count} devices are asked for and {free} of the {len(devices)} that are visible here"
-            " are free; the others are leased to runs that live. Ask for fewer, or wait."
+            f"{amount(count, 'device is', 'devices are')} asked for and {free} of the"
+            f" {len(devices)} that are visible here are free; the others are leased to"
+            " runs that live. Ask for fewer, or wait."
         )
     return taken

@@ -9,6 +9,7 @@ from ci.create.passes.base import BYTES, Budget, Plan, Room, Slot, same_for_all,
 from ci.create.passes.steps import in_steps, in_turns, leads, room, together
 from ci.create.passes.windows import Window
 from ci.create.tensors import Tensor
+from ci.model.amount import amount
 from ci.model.errors import InputError
 
 EVENTS = 8
@@ -66,8 +67,8 @@ def queues(plans: Sequence[Plan]) -> list[Queue]:
     inputs = sum(not out for _, out in kinds)
     if inputs > EVENTS or len(kinds) - inputs > EVENTS:
         raise InputError(
-            f"It has {max(inputs, len(kinds) - inputs)} tensors on one side; a kernel has {EVENTS}"
-            " events for them."
+            f"It has {amount(max(inputs, len(kinds) - inputs), 'tensor')} on one side; a kernel has"
+            f" {EVENTS} events for them."
         )
     whole = ("tile", "turned")
     tiles = sum(not out and kind in whole for (_, out), kind in kinds.items())

@@ -26,6 +26,7 @@ from ci.judge.reference import empty_like
 from ci.judge.varied.lengths import Empty, Lengths
 from ci.judge.varied.values import Attributes
 from ci.judge.varied_sweep import WIDE, sweep
+from ci.model.amount import amount
 from ci.model.errors import CaseDeclined, InputError, TrialFailure
 from ci.model.finding import CheckReport, CheckSettings, Finding
 from ci.model.operator import Operator
@@ -191,7 +192,9 @@ class _Check:
         for number, (varied, case) in enumerate(cases):
             if varied and self.late:
                 left = len(cases) - number
-                self.notes.append(f"Time is up: {left} cases ran without checks of buffers.")
+                self.notes.append(
+                    f"Time is up: {amount(left, 'case')} ran without checks of buffers."
+                )
                 return
             self.say(f"case {case.name}, built to be checked")
             try:

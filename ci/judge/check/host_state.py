@@ -17,6 +17,7 @@ from ci.judge.check.findings import Findings
 from ci.judge.check.host_crashes import crashes
 from ci.judge.gate_subject import Standard
 from ci.judge.reference import Reference, declared_outputs
+from ci.model.amount import amount
 from ci.model.columns import output_dtypes
 from ci.model.dtypes import BY_NAME
 from ci.model.errors import InputError, TrialFailure
@@ -70,7 +71,8 @@ def ask_again(
         findings.told(
             "definition",
             first_line(build.texts, declared),
-            f"The {name} has {dtypes} dtypes and {formats} formats, other tensors have another"
+            f"The {name} has {amount(dtypes, 'dtype')} and {amount(formats, 'format')},"
+            " other tensors have another"
             " number: which of them belong together is not defined.",
         )
     crashes(build, operator, asked[:ours], asked[ours:], findings)

@@ -10,6 +10,7 @@ from ci.host.host_tiling import TilingAnswer
 from ci.host.tiling_request import HostRequest, platform_facts
 from ci.judge.check.findings import Findings
 from ci.judge.check.host_crashes import askable
+from ci.model.amount import amount
 from ci.model.errors import TrialFailure
 from ci.model.trial import MachineWarning, Place
 from ci.model.workload import WorkloadCase
@@ -34,7 +35,8 @@ class Meetings:
             self.findings.told(
                 "schedule_mode",
                 met.place.model_copy(update={"case": case.name}),
-                f"{met.text} waits for all {answer.block_dim} blocks, and the host side does not"
+                f"{met.text} waits for all {amount(answer.block_dim, 'block')}, and the"
+                " host side does not"
                 " ask that they start together: with other streams at work, some of them may wait"
                 " for cores that never get free.",
             )
@@ -61,7 +63,8 @@ class Meetings:
                 self.findings.told(
                     "many_blocks",
                     place.model_copy(update={"case": question.label}),
-                    f"For {question.label} the host side asks for {said.block_dim} blocks, and"
+                    f"For {question.label} the host side asks for"
+                    f" {amount(said.block_dim, 'block')}, and"
                     f" {call} waits for all of them: {cores} run at once, so that it never ends.",
                 )
                 break

@@ -9,6 +9,7 @@ from ci.judge.gate_subject import Subject
 from ci.judge.gates.base import Gate
 from ci.judge.varied.huge import Huge, huge_cases
 from ci.judge.varied_sweep import WIDE, Taker, known_of
+from ci.model.amount import amount
 from ci.model.errors import InputError, TrialFailure
 from ci.model.trial import Outcome, Place
 from ci.simulator.launch import Cover
@@ -95,8 +96,9 @@ def _cover(build: SimulatorBuild, huge: Huge) -> tuple[Cover, ...] | None:
 def _difference(right: Cover, now: Cover) -> str:
     if (now.written, now.digest) != (right.written, right.digest):
         return (
-            f"writes {now.written} bytes of {right.name}, where the operator writes {right.written}"
+            f"writes {amount(now.written, 'byte')} of {right.name}, where the operator writes"
+            f" {right.written}"
         )
     if right.read == right.size and now.read != right.read:
-        return f"reads {now.read} of the {right.size} bytes of {right.name}"
+        return f"reads {now.read} of the {amount(right.size, 'byte')} of {right.name}"
     return ""

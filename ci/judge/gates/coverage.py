@@ -5,6 +5,7 @@ from __future__ import annotations
 from ci.judge.gate_subject import Subject
 from ci.judge.gates.base import Gate
 from ci.judge.varied_sweep import LEAST_VARIED
+from ci.model.amount import amount
 from ci.model.errors import TrialFailure
 from ci.model.trial import Outcome
 
@@ -35,7 +36,8 @@ class CoverageGate(Gate):
         said = []
         if found.untried:
             said.append(
-                f"{len(found.untried)} of {found.regimes} ways in which the host side treats such "
+                f"{len(found.untried)} of {amount(found.regimes, 'way')} in which the host"
+                " side treats such "
                 f"inputs cost too much to be tried: {'; '.join(found.untried[:MOST_NAMED])}."
             )
         if found.costly and len(found.cases) < least:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ci.judge.gate_subject import Subject
 from ci.judge.gates.base import Gate
 from ci.judge.measure import roofline_us
+from ci.model.amount import amount
 from ci.model.errors import TrialFailure
 from ci.model.launch import arrays
 from ci.model.trial import Outcome, Place
@@ -37,14 +38,16 @@ class PlausibleGate(Gate):
         needed = _written(subject)
         if pipes.gm_write_bytes < needed:
             return (
-                f"the outputs have {needed} bytes, but the kernel's instructions wrote only "
+                f"the outputs have {amount(needed, 'byte')}, but the kernel's instructions"
+                " wrote only "
                 f"{pipes.gm_write_bytes}; the rest came past the machine.",
                 "written bytes",
             )
         inputs = _input_bytes(subject)
         if read >= inputs > pipes.gm_read_bytes:
             return (
-                f"the inputs have {inputs} bytes, and the original operator reads them all, "
+                f"the inputs have {amount(inputs, 'byte')}, and the original operator"
+                " reads them all, "
                 f"but the candidate's instructions read only {pipes.gm_read_bytes}; the rest came "
                 "past the machine.",
                 "read bytes",

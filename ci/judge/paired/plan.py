@@ -24,6 +24,7 @@ from ci.judge.paired.signed_rank import (
     upper_bound,
     walsh,
 )
+from ci.model.amount import amount
 from ci.model.comparison import MINIMUM_EFFECT
 from ci.model.frozen import Frozen
 from ci.model.paired import Paired, PairedVerdict
@@ -63,7 +64,8 @@ class Plan(Frozen):
             raise ValueError(f"the first look must have at least {LEAST_PAIRS} pairs")
         if not any(trimmed(n, self.spend(self.false_faster, n)) >= 0 for n in self.looks):
             raise ValueError(
-                f"{self.looks[-1]} pairs attain no p below {least_p(self.looks[-1]):.2g}, and the"
+                f"{amount(self.looks[-1], 'pair')} attain no p below"
+                f" {least_p(self.looks[-1]):.2g}, and the"
                 f" looks may spend only {self.false_faster:.2g}: plan more pairs"
             )
         return self
@@ -88,7 +90,7 @@ class Plan(Frozen):
         pairs = logs.shape[-1]
         look = next((n for n in self.looks if n >= pairs), None)
         if look is None or pairs == 0:
-            raise ValueError(f"the plan has no look at {pairs} pairs")
+            raise ValueError(f"the plan has no look at {amount(pairs, 'pair')}")
         averages = walsh(logs)
         least = np.log1p(np.maximum(self.minimum_effect, floor))
         # What must be found has to lie beyond what may be claimed, or nothing could be given up.

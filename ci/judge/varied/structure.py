@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 
 from ci.judge.varied.base import Family, Known, Ladder, in_turns, shapes_of, tensors, with_tensors
+from ci.model.amount import amount
 from ci.model.dtypes import BY_NAME
 from ci.model.operator import TensorSpec
 from ci.model.workload import Entry, TensorCase, WorkloadCase
@@ -244,5 +245,5 @@ def relisted(known: Known, case: WorkloadCase, length: int, new: int) -> Workloa
         )
 
     changed = {"inputs": entries(case.inputs), "outputs": entries(case.outputs)}
-    name = f"{case.name} with {new} for {length} tensors"
+    name = f"{case.name} with {new} for {amount(length, 'tensor')}"
     return known.free(case.model_copy(update={"name": name, **changed}))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, Protocol, TypeAlias
 
 from ci.model import layout
+from ci.model.amount import amount
 from ci.model.errors import InputError
 from ci.model.folder_walk import walk
 from ci.source.cpp_text import without_comments
@@ -173,7 +174,7 @@ def _spelled(tensor: GivenTensor | None) -> str:
     if tensor is None:
         return f"{{shape: [{OPEN}], dtype: {OPEN}}}"
     if not tensor.dtype:
-        return f"{{shape: [{OPEN}], dtype: {OPEN}}}  # {tensor.bytes} bytes"
+        return f"{{shape: [{OPEN}], dtype: {OPEN}}}  # {amount(tensor.bytes, 'byte')}"
     values = f", values: [{', '.join(map(str, tensor.values))}]" if tensor.values else ""
     return f"{{shape: [{tensor.count}], dtype: {tensor.dtype}{values}}}"
 

@@ -247,7 +247,7 @@ def test_what_was_varied_is_counted_and_little_of_it_is_told_loudly(
 ) -> None:
     made = result()
     assert made.verification
-    assert "Correct on 22 other shapes, attributes and values" in render(made)
+    assert "Correct on 22 other cases (shapes, attributes, values)" in render(made)
     assert "length 14, dtype 8" in render(made)
     assert "WARNING" not in render(made)
     few = made.verification.model_copy(
@@ -306,7 +306,9 @@ def test_every_sentence_of_the_verification_is_a_line_and_siblings_are_a_table(
     assert lines.index(loud[1]) < lines.index(next(x for x in lines if "What was checked" in x))
     assert "- Rank: too costly to try." in bullets
     assert "| thrice | 1.25× |" in lines
-    assert any(line.startswith("- 1 of 2 other operators") for line in bullets)
+    assert any(
+        line.startswith("- Other operators that use the changed files: 1 of 2") for line in bullets
+    )
     assert not any("| halved" in line for line in lines)
     assert "thrice" not in write(plain)
 

@@ -64,14 +64,21 @@ def test_it_is_told_in_one_comment_a_case_a_line_and_in_a_check(ci: Ci) -> None:
     told(ci, job, FASTER)
     said = ci.answers(number)
     assert "| `a` | 10.00 | 8.000 | 1.25× | 1.20 to 1.30 | faster |" in said
-    assert "1.25 times the base's speed (cases: 1) (simulated, 910B4)\n" in said
+    assert "1.25 times the base's speed on 1 case (simulated, 910B4)\n" in said
     assert "Times of a launch from a cold start." in said
-    assert check(ci, job) == ("success", "1.25 times the base's speed (cases: 1)")
+    assert check(ci, job) == ("success", "1.25 times the base's speed on 1 case")
+
+
+def test_the_worst_cases_come_first(ci: Ci) -> None:
+    number, (job,) = opened(ci, {KERNEL: "int kernel = 7;\n"})
+    told(ci, job, FASTER, SLOWER, BROKEN)
+    rows = [line for line in ci.answers(number).splitlines() if line.startswith("| `")]
+    assert [row[3] for row in rows] == ["c", "b", "a"]
 
 
 @pytest.mark.parametrize(
     ("case", "words"),
-    [(SLOWER, "1 of 1 cases slower"), (BROKEN, "1 of 1 cases no longer pass")],
+    [(SLOWER, "1 of 1 case slower"), (BROKEN, "1 of 1 case no longer passes")],
 )
 def test_what_is_slower_than_the_threshold_or_broken_fails_the_check(
     ci: Ci, case: ComparedCase, words: str

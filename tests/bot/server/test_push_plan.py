@@ -80,17 +80,17 @@ def test_a_default_branch_that_was_rewritten_is_compared_with_what_it_was(ci: Ci
 def test_a_push_whose_base_the_forge_has_no_more_is_said_to_be_passed_over(ci: Ci) -> None:
     git(ci.ops.checkout, "commit", "-q", "--allow-empty", "-m", "One more")
     assert rewritten(ci, "1" * 40) == []
-    assert "### Passed over (1)" in dashboard(ci) and "was not compared" in dashboard(ci)
+    assert "### Skipped (1)" in dashboard(ci) and "was not compared" in dashboard(ci)
     ci.push({"README.md": "more\n"})
     ci.follow_up()
-    assert "### Passed over" not in dashboard(ci)
+    assert "### Skipped" not in dashboard(ci)
 
 
 def test_an_operator_that_nothing_can_judge_is_named_until_something_can(ci: Ci) -> None:
     begun(ci)
     missing = "operators: {shift: {workload: tests/shift.yaml}}\n"
     assert ci.push({".ascendopt.yml": missing, SHIFTS: "int kernel = 9;\n"}) == []
-    assert "### Passed over (1)" in dashboard(ci) and "has no workload on" in dashboard(ci)
+    assert "### Skipped (1)" in dashboard(ci) and "has no workload on" in dashboard(ci)
     jobs = ci.push({"tests/shift.yaml": "operator: Shift\n"})
     assert operators(jobs) == [SHIFT]
-    assert "### Passed over" not in dashboard(ci)
+    assert "### Skipped" not in dashboard(ci)

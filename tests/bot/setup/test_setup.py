@@ -126,7 +126,7 @@ def test_what_is_left_is_named_as_the_forge_names_it(
     assert run(["init", str(ops), "--json", "--dry-run"]) == 0
     left = "\n".join(json.loads(capsys.readouterr().out)["left"])
     assert all(name in left for name in names)
-    assert "1 operators have no workload" in left and "src/math/shift" in left
+    assert "1 operator has no workload" in left and "src/math/shift" in left
     assert "git push origin HEAD:master" in left
     assert "Now it is ascendopt <ascendopt@localhost>." in left
 
@@ -138,7 +138,7 @@ def test_it_ends_with_what_the_bot_would_have_done(
     assert run(["init", str(ops)]) == 0
     said = capsys.readouterr().out
     assert "acme/ops on github, default branch master: 3 operators, 3 with a workload." in said
-    last = said.split("For the last 1 commits the bot would have done:\n")[1]
+    last = said.split("For the last 1 commit the bot would have done:\n")[1]
     assert last.startswith("src/math/scale: optimized with 40 evaluations on sim 910B4")
 
 
@@ -345,9 +345,9 @@ def test_a_repository_that_is_one_operator_is_set_up(
     committed(ops)
     assert run(["init", str(ops), "--branch", "master", "--dry-run"]) == 0
     said = capsys.readouterr().out
-    assert "1 operators, 0 with a workload." in said
+    assert "1 operator, 0 with a workload." in said
     assert "The bot optimizes 1 when they change: the whole repository (1)." in said
-    assert "1 operators have no workload: the whole repository." in said
+    assert "1 operator has no workload: the whole repository." in said
 
 
 def test_operators_that_share_a_folder_are_watched_one_by_one(

@@ -22,6 +22,7 @@ from tests.bot.web.test_app import Bench, finished_run
 LEAST_CONTRAST: Final = 4.5
 """WCAG 2.2, level AA, for text of ordinary size."""
 
+PAGES: Final = ("/", "/trends", "/bank", "/runs/{key}")
 DARK: Final = "--blink-settings=preferredColorScheme=0"
 PAIRS: Final = [
     *((text, back) for text in ("ink", "soft", "muted", "blue") for back in ("paper", "ground")),
@@ -130,14 +131,27 @@ def test_a_narrow_page_shows_what_each_trial_changed(tmp_path: Path) -> None:
 
 
 @pytest.mark.more_programs
-@pytest.mark.parametrize("place", ["/", "/trends", "/bank", "/runs/{key}"])
+@pytest.mark.parametrize("flags", [(), (DARK, "--window-size=390,900")])
+@pytest.mark.parametrize("place", PAGES)
 def test_axe_finds_nothing_serious_in_the_dashboard(
-    place: str, bench: Bench, tmp_path: Path
+    place: str, flags: tuple[str, ...], bench: Bench, tmp_path: Path
 ) -> None:
     key = finished_run(bench)
     with running(bench.app) as server:
         page = shown(server, place.format(key=key))
-    assert findings(page, tmp_path, DARK) == []
+    assert findings(page, tmp_path, *flags) == []
+
+
+@pytest.mark.more_programs
+@pytest.mark.parametrize("place", ["/", "/bank"])
+def test_a_narrow_dashboard_shows_each_row_whole(place: str, bench: Bench, tmp_path: Path) -> None:
+    finished_run(bench)
+    with running(bench.app) as server:
+        page = shown(server, place)
+    script = (
+        "say([...document.querySelectorAll('.scroll')].map(t => t.scrollWidth - t.clientWidth))"
+    )
+    assert json.loads(answered(page, tmp_path, script, "--window-size=390,900")) == [0]
 
 
 def shown(server: Server, place: str) -> str:

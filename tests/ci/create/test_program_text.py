@@ -102,7 +102,7 @@ SOFTMAX = """program softmax(x: T[A, B]) -> y: T[A, B]
         ("    low = mul", "    low = tanh", r"Line 9 .*no operation 'tanh'"),
         ("low = mul(most, -1)", "low = mul(most, exp(most))", r"Line 9 .*a line of its own"),
         ("power = exp(below)", "power = gt(below, most)", r"Line 13 .*over the same groups"),
-        ("power = exp(below)", "power = exp(below, 2)", r"Line 13 .*takes 1 arguments"),
+        ("power = exp(below)", "power = exp(below, 2)", r"Line 13 .*takes 1 argument"),
         ("      share = div", "      most = div", r"Line 19 .*name of something else"),
         ("store y, share", "store y, whole", r"Line 20 .*output 'y' over A, B"),
         ("      store y, share\n", "", "Output 'y' is never stored"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ci.judge.causes import SCOPE
+from ci.judge.causes import SCOPE, SCOPE_OF_EACH
 from ci.model.budget import Budget
 from ci.model.trial import Candidate, Change, Trial
 from ci.search.changes import remaining, summed
@@ -121,3 +121,24 @@ def test_the_reason_for_a_number_is_what_it_changed_where_it_alone_was_moved(run
         "MTE2 works for 2,037 instead of 2,057 cycles a core; VECTOR works for 1,222 instead"
         f" of 1,234 cycles a core. {SCOPE}"
     )
+
+
+def rewritten(run: Run, parent: Trial, before: str, after: str) -> Trial:
+    """A step of a motif, with the motif's reason."""
+    text = parent.candidate.files.get(KERNEL_FILE, KERNEL)
+    assert before in text
+    files = parent.candidate.files | {KERNEL_FILE: text.replace(before, after)}
+    part = Change(what=f"{before} is {after}", path=KERNEL_FILE, why="The motif says so.")
+    return run.evaluate(Candidate(files=files, parent=parent.candidate.hash, parts=(part,)))
+
+
+def test_the_reason_for_a_rewrite_is_what_it_changed_in_the_profile_if_it_gained(run: Run) -> None:
+    assert isinstance(run.evaluator, ModelEvaluator)
+    operator = run.evaluator.operator
+    room = moved(run, run.baseline, synthesize(operator, DEVICE), "ubParts", 8)
+    deeper = rewritten(run, room, "BUFFER_NUM = 1", "BUFFER_NUM = 2")
+    last = rewritten(run, deeper, "BUFFER_NUM = 2;", "BUFFER_NUM = 2; // two")
+    knob, gained, idle = summed(run, operator, last)
+    assert knob.knob and knob.why.endswith("cycles a core.")
+    assert gained.why.startswith("MTE2 works for ") and gained.why.endswith(SCOPE_OF_EACH)
+    assert idle.why == "The motif says so."

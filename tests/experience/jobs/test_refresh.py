@@ -104,7 +104,7 @@ def test_an_operator_without_a_workload_is_passed_over_and_the_others_are_gone_o
     assert "not placed: another has no workload." in {c.verdict for c in done.checked}
     assert "holds" in {c.verdict for c in done.checked}
     assert operator.name in done.rewound and not done.failed
-    assert "1 operators were passed over" in markdown(done)
+    assert "1 operator was passed over" in markdown(done)
 
 
 def test_a_lesson_that_is_not_true_is_retired_and_never_deleted(
