@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 from ascendopt.api.functions import load
 from ascendopt.api.operator import Operator, Patch
 from ascendopt.api.results import Evaluation, pipe_shares
-from ci.model.amount import amount
 from ci.model.comparison import compare
 from ci.model.errors import InputError, TrialFailure
 from ci.model.objective import gains
@@ -43,9 +42,7 @@ class Environment:
         Raises InputError for a number of steps below 1 or an unknown pool.
         """
         if not isinstance(steps, int) or steps < 1:
-            raise InputError(
-                f"An episode cannot have {amount(steps, 'step')}; it has at least one."
-            )
+            raise InputError(f"An episode has at least one step, not {steps}.")
         self._operator = operator
         self._steps = steps
         self._session = open_session(

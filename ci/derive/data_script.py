@@ -12,6 +12,7 @@ import shlex
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +26,8 @@ from ci.system.sandbox import Limits, run
 
 _LIMITS: Final = Limits(seconds=60, memory_bytes=8 << 30, file_bytes=512 << 20)
 _MOST_SCRIPTS: Final = 3
+_MOST_TRIES: Final = 3
+"""Times that a script is run, each time with other arguments, until it ends well."""
 _MOST_BYTES: Final = 1 << 20
 _FOLDERS_UP: Final = 3
 """How far above a program its scripts may lie: in `absent_files.h` its data may, too."""
@@ -57,18 +60,20 @@ def made_data(
             readable = [*python_folders(), Path(data_child.__file__), *shown(script.parent)]
         except InputError:  # a folder of too many files
             continue
-        arguments = _arguments(script, top, definitions)
         paths = ":".join(map(str, library_folders()))
-        run(
-            [
-                *("env", f"PYTHONPATH={paths}", str(Path(sys.executable).resolve())),
-                *("-P", "-S", "-s", data_child.__file__, str(script), *arguments),
-            ],
-            cwd=folder,
-            readable=readable,
-            writable=[place],
-            limits=_LIMITS,
-        )
+        for arguments in islice(_arguments(script, top, definitions), _MOST_TRIES):
+            done = run(
+                [
+                    *("env", f"PYTHONPATH={paths}", str(Path(sys.executable).resolve())),
+                    *("-P", "-S", "-s", data_child.__file__, str(script), *arguments),
+                ],
+                cwd=folder,
+                readable=readable,
+                writable=[place],
+                limits=_LIMITS,
+            )
+            if done.ok:
+                break
         for below, _, files in walk(place / str(number)):
             for file in sorted(below / name for name in files):
                 if file.is_file() and not file.is_symlink():
@@ -101,15 +106,17 @@ def _scripts(program: Path, top: Path, names: Collection[str]) -> Iterator[Path]
                 yield path
 
 
-def _arguments(script: Path, top: Path, definitions: Collection[str]) -> list[str]:
-    """What a script is called with, as the first file around it says it; a variable there is a
-    macro of the program. None where a variable is unknown."""
+def _arguments(script: Path, top: Path, definitions: Collection[str]) -> Iterator[list[str]]:
+    """What a script may be called with, as the files around it say it, the nearest first; at last
+    nothing. A variable there is a macro of the program."""
     known = dict(one.partition("=")[::2] for one in definitions)
     called = re.compile(rf"python\d?\s+\S*{re.escape(script.name)}((?:[ \t]+[^\s;&|<>#`')\"]+)+)")
+    said: set[str] = set()
     for path in _around(script, top, _SAYS_HOW):
         with suppress(InputError, OSError, ValueError):
             for found in called.finditer(file_text(path, top, most_bytes=_MOST_BYTES)):
-                said = _VARIABLE.sub(lambda one: known.get(one[1] or one[2], "$"), found[1])
-                if "$" not in said:
-                    return shlex.split(said)
-    return []
+                words = _VARIABLE.sub(lambda one: known.get(one[1] or one[2], "$"), found[1])
+                if "$" not in words and words not in said:
+                    said.add(words)
+                    yield shlex.split(words)
+    yield []

@@ -90,7 +90,7 @@ def compare_arrays(
         return Compared(golden.size, worst)
     index = np.unravel_index(int(np.argmax(error)), error.shape)
     message = (
-        f"output {label} ({dtype}) is wrong in {count} of {amount(error.size, 'element')};"
+        f"output {label} ({dtype}) is wrong in {count:,} of {amount(error.size, 'element')};"
         " worst at "
         f"{_place(index)}: got {_show(actual, dtype, index)}, "
         f"golden {_show(golden, dtype, index)}"

@@ -51,6 +51,9 @@ _BY_REASON: Final = {
     _WRITES: "copyto fill_diagonal place putmask resize",
     "makes a matrix of a diagonal; numpy.diag of one axis does, too.": "diagflat",
     "puts nested lists together; use numpy.concatenate.": "block",
+    "was removed by numpy 2; write what takes its place there.": (
+        "alltrue asfarray cumproduct in1d msort product round_ sometrue trapz"
+    ),
 }
 
 REFUSED: Final = {name: why for why, names in _BY_REASON.items() for name in names.split()}

@@ -71,7 +71,7 @@ def test_what_is_no_patch_is_refused_in_a_sentence(patch: Any, operator: Any) ->
         (lambda o: o.optimize(budget="many"), "budget"),
         (lambda o: ascendopt.load(OPERATOR, device=5), "device"),
         (lambda o: ascendopt.evaluate(o, workload="w.yaml"), "leave workload out"),
-        (lambda o: ascendopt.env(o, steps="two"), "two steps"),
+        (lambda o: ascendopt.env(o, steps="two"), "not two"),
         (lambda o: ascendopt.derive_workload(OPERATOR, out="w", cases=0), "cases"),
         (lambda o: ascendopt.census(OPERATOR, out="c", pol=""), "no option pol"),
         (lambda o: ascendopt.create(print, out="made"), "needs cases"),

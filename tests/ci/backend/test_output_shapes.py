@@ -39,7 +39,7 @@ def test_what_the_kernel_found_is_compared_in_the_shape_that_it_tells() -> None:
     ("old", "new", "said"),
     [
         ("SetValue(1, found)", "SetValue(1, found - 1)", "has shape"),
-        ("SetValue(1, found)", "SetValue(1, found + 100000)", "has room for 5000 elements"),
+        ("SetValue(1, found)", "SetValue(1, found + 100000)", "has room for 5,000 elements"),
         ("SetValue(0, 1)", "SetValue(0, 9)", "9 dimensions"),
         ("SetValue(taken++, value)", "SetValue(taken++, -value)", "is wrong in"),
         ("DataCopyPad(yGm[first], result, params);", "", "is wrong in"),

@@ -31,4 +31,4 @@ def test_a_candidate_with_int4_outputs_is_right_or_wrong_in_elements(
     trial = evaluator.evaluate(Candidate(files={KERNEL: text}), 1)
     assert trial.outcome is outcome, trial.refusal
     if trial.refusal:
-        assert "of 131072 elements" in trial.refusal.sentence
+        assert "of 131,072 elements" in trial.refusal.sentence

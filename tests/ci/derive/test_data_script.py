@@ -71,6 +71,13 @@ def test_arguments_are_those_that_a_file_around_the_script_gives(
     assert found["x.bin"].decode() == arguments
 
 
+def test_arguments_that_a_script_does_not_take_are_followed_by_others(tmp_path: Path) -> None:
+    script = "import sys\nassert sys.argv[1:] != ['-a']\nopen('x.bin', 'w').write(str(sys.argv[1:]))"
+    pages = {"A.md": "python3 make.py -a", "B.md": "python3 make.py -b"}
+    assert _made(tmp_path / "one", script, **pages)["x.bin"] == b"['-b']"
+    assert _made(tmp_path / "two", script, **{"A.md": "python3 make.py -a"})["x.bin"] == b"[]"
+
+
 def test_only_scripts_that_name_a_missing_file_are_run_the_nearest_first(tmp_path: Path) -> None:
     nearest = {"src/near.py": "open('a/x.bin', 'w').write('near')"}
     found = _made(tmp_path, "open('x.bin', 'w').write('far')", "x.bin", "y.bin", **nearest)

@@ -202,7 +202,7 @@ def test_a_wrong_result_names_the_worst_element(evaluator: Evaluator) -> None:
     trial = evaluator.evaluate(changed("Adds(out, out, 1.0f", "Adds(out, out, 1.5f"), 1)
     assert trial.outcome is Outcome.WRONG_RESULT
     assert trial.refusal
-    assert "case fp32_16x4096, seed 1: output y (float32) is wrong in 65536 of 65536" in (
+    assert "case fp32_16x4096, seed 1: output y (float32) is wrong in 65,536 of 65,536" in (
         trial.refusal.message
     )
 

@@ -40,4 +40,4 @@ def test_a_scalar_output_is_right_or_wrong(tmp_path: Path, more: str, outcome: s
     trial = Evaluator(operator, workload, SimulatorBackend("910B4")).evaluate(Candidate(), 0)
     assert trial.outcome == outcome
     if trial.refusal is not None:
-        assert "wrong in 1 of 1 elements; worst at []" in trial.refusal.sentence
+        assert "wrong in 1 of 1 element; worst at []" in trial.refusal.sentence

@@ -68,7 +68,7 @@ def test_an_endpoint_answers_in_any_order(client: openai.OpenAI) -> None:
 
 
 def test_an_endpoint_that_leaves_texts_out_is_refused(client: openai.OpenAI) -> None:
-    with pytest.raises(InputError, match="gave 1 vectors for 2 texts"):
+    with pytest.raises(InputError, match="gave 1 vector for 2 texts"):
         EndpointEmbedder("short", client).embed([("a", ()), ("b", ())])
 
 

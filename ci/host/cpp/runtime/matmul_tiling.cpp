@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 
 #include "runtime/runtime.h"
 
@@ -270,17 +271,23 @@ int32_t MultiCoreMatmulTiling::GetCoreNum(int32_t& dim, int32_t& m_dim, int32_t&
     return 0;
 }
 
-// The grid of cores whose largest share of the output is smallest; ties go to the squarer one.
+// The grid of cores whose largest share of the output is smallest; ties go to the squarer one. A
+// share holds whole base blocks where their size is fixed, and equal shares are worth a quarter:
+// kernels rely on both, as the library of CANN chooses so.
 void MultiCoreMatmulTiling::split_cores() {
     const int32_t m = m_ > 0 ? m_ : org_m_;
     const int32_t n = n_ > 0 ? n_ : org_n_;
+    const int32_t step_m = std::lcm(std::max(fixed_base_m_, 1), std::max(kFractal, align_m_));
+    const int32_t step_n = std::lcm(std::max(fixed_base_n_, 1), std::max(kFractal, align_n_));
     if (single_m_ <= 0 || single_n_ <= 0) {
         int64_t best = INT64_MAX;
         for (int32_t rows = 1; rows <= cores_; ++rows) {
             const int32_t columns = cores_ / rows;
-            const int32_t share_m = up((m + rows - 1) / rows, std::max(kFractal, align_m_));
-            const int32_t share_n = up((n + columns - 1) / columns, std::max(kFractal, align_n_));
-            const int64_t cost = int64_t{share_m} * share_n * 1024 + share_m + share_n;
+            const int32_t share_m = up((m + rows - 1) / rows, step_m);
+            const int32_t share_n = up((n + columns - 1) / columns, step_n);
+            const int64_t area = int64_t{share_m} * share_n * 1024;
+            const bool equal = m % share_m == 0 && n % share_n == 0;
+            const int64_t cost = area + (equal ? 0 : area / 4) + share_m + share_n;
             if (cost < best) {
                 best = cost;
                 single_m_ = std::min(share_m, m);
