@@ -72,7 +72,9 @@ def test_arguments_are_those_that_a_file_around_the_script_gives(
 
 
 def test_arguments_that_a_script_does_not_take_are_followed_by_others(tmp_path: Path) -> None:
-    script = "import sys\nassert sys.argv[1:] != ['-a']\nopen('x.bin', 'w').write(str(sys.argv[1:]))"
+    script = (
+        "import sys\nassert sys.argv[1:] != ['-a']\nopen('x.bin', 'w').write(str(sys.argv[1:]))"
+    )
     pages = {"A.md": "python3 make.py -a", "B.md": "python3 make.py -b"}
     assert _made(tmp_path / "one", script, **pages)["x.bin"] == b"['-b']"
     assert _made(tmp_path / "two", script, **{"A.md": "python3 make.py -a"})["x.bin"] == b"[]"

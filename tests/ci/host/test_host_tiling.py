@@ -385,7 +385,15 @@ def test_attentions_tilings_are_classes_with_setters_and_plain_data_alike(
         narrow.SetShape(128, 256, 512);
         narrow.SetFixSplit(128, 256, 256);
         optiling::TCubeTiling cut;
-        const bool right = narrow.GetTiling(cut) == 0 && cut.get_baseK() == 256 &&
+        matmul_tiling::MultiCoreMatmulTiling many;
+        many.SetDim(40);
+        many.SetShape(1024, 640, 256);
+        many.SetFixSplit(-1, 160, -1);
+        optiling::TCubeTiling share;
+        // Kernels write whole base blocks of each core's share.
+        const bool whole = many.GetTiling(share) == 0 && share.get_singleCoreN() % 160 == 0 &&
+            1024 % share.get_singleCoreM() == 0 && share.get_usedCoreNum() == 32;
+        const bool right = whole && narrow.GetTiling(cut) == 0 && cut.get_baseK() == 256 &&
             shared.soft.splitM == 8 && AscendC::IsBasicBlockInSoftMax(shared.soft) &&
             !AscendC::IsBasicBlockInSoftMax(tiling.soft) && shared.top.kAlignFourBytes == 8 &&
             shared.turn.param1 == 16 && shared.turn.param2 == 64 && one == 2 * 96 * 8 &&
