@@ -57,7 +57,7 @@ def test_what_is_refused_earns_nothing_and_says_why(environment: ascendopt.Envir
 
 
 def test_an_episode_has_at_least_one_step_and_a_pool_is_known() -> None:
-    with pytest.raises(ascendopt.InputError, match="cannot have 0 steps"):
+    with pytest.raises(ascendopt.InputError, match="at least one step, not 0"):
         ascendopt.env(OPERATOR, steps=0)
     with pytest.raises(ascendopt.InputError, match="no pool 'local:many'"):
         ascendopt.env(OPERATOR, pool="local:many")
