@@ -148,7 +148,7 @@ def test_lists_of_a_definition_that_are_not_as_long_as_others_are_named(tmp_path
     )
     (one,) = found(checked(folder), "definition")
     assert one.place.source == line_with(folder, 'Output("y")')
-    assert "2 dtypes and 1 formats" in one.text
+    assert "2 dtypes and 1 format," in one.text
 
 
 @pytest.mark.long
