@@ -122,6 +122,14 @@ def test_a_tiling_that_takes_nothing_is_given_up(
         asked(tmp_path / "picky", ("x.GetDim(0) * 0 == 0",))
 
 
+def test_a_tiling_that_crashes_is_given_up_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guided, "MOST_ASKED", 20)
+    with pytest.raises(NoWorkload, match=r"SIGSEGV.*op_host/picky\.cpp:\d+"):
+        asked(tmp_path / "picky", ("*reinterpret_cast<volatile int*>(8) == 0",))
+
+
 def test_a_number_becomes_another_wherever_the_case_may_have_it_from(tmp_path: Path) -> None:
     (tmp_path / "op_host").mkdir()
     (tmp_path / "op_kernel").mkdir()
