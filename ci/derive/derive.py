@@ -51,6 +51,8 @@ NOBODYS = (
     " operator is used with tell more; put them into cases."
 )
 
+OWN_FAILS = "The repository asks for other cases ({}), but the first of them does not run: {}"
+
 MOST_SECONDS = 300.0
 """Wall time after which no further case is launched."""
 
@@ -107,6 +109,8 @@ class _Derivation:
     notes: list[str] = field(default_factory=list)
     dropped: list[tuple[str, str]] = field(default_factory=list)
     """In words, and the outcome."""
+    own_fails: str = ""
+    """What became of the first case that the repository itself asks for."""
     failed: set[Kernel] = field(default_factory=set)
     names: Counter[str] = field(default_factory=Counter)
     values: Values = "wide"
@@ -136,6 +140,8 @@ class _Derivation:
         runner, first, ran = self._first(runner, asker, taken)
         if is_guided(first.source):
             self.notes.append(NOBODYS.format(first.source))
+        if self.own_fails and not _is_own(first):
+            self.notes.append(self.own_fails)
         runs = [ran]
         kept = [first] if first.size >= TINY else []
         try:  # to ask the host side for more takes seconds, too
@@ -245,6 +251,10 @@ class _Derivation:
         if isinstance(found, Failed):
             what = found.outcome.value.replace("_", " ")
             self.dropped.append((f"{_shapes(option)}: {what}: {found.why}"[:300], what))
+            if _is_own(option):
+                self.own_fails = self.own_fails or OWN_FAILS.format(
+                    option.source, self.dropped[-1][0]
+                )
             if found.outcome in (Outcome.COMPILE_ERROR, Outcome.REJECTED):
                 self.failed.add(option.kernel)
         return found
@@ -302,6 +312,11 @@ def _draws_integers(case: WorkloadCase) -> bool:
     return any(
         t.present and t.values is None and not BY_NAME[t.dtype].is_float for t in inputs_of(case)
     )
+
+
+def _is_own(option: Option) -> bool:
+    """Whether somebody asks for it: the repository or the user."""
+    return option.source != GENERIC and not is_guided(option.source)
 
 
 def _identity(option: Option) -> str:

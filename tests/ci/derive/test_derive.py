@@ -143,3 +143,31 @@ def test_every_launch_is_told_and_an_interrupted_operator_keeps_what_passed(
     assert [case.name for case in workload.cases] == [case.name for case in row.cases]
     assert heard[0] == "builds the host side"
     assert "Interrupted" in (place / "workload.yaml").read_text()
+
+
+PROGRAM = """
+int main() {
+    std::vector<int64_t> xShape = {8, 2048};
+    std::vector<int64_t> biasShape = {2048};
+    ret = CreateAclTensor(xHost, xShape, &xAddr, aclDataType::ACL_FLOAT, &x);
+    ret = CreateAclTensor(biasHost, biasShape, &biasAddr, aclDataType::ACL_FLOAT, &bias);
+    ret = CreateAclTensor(yHost, xShape, &yAddr, aclDataType::ACL_FLOAT, &y);
+}
+"""
+
+
+@pytest.mark.parametrize("tile", ["COLUMN_TILE", "(rows == 8 ? COLUMN_TILE * 4096 : COLUMN_TILE)"])
+def test_an_example_of_the_repository_that_fails_is_said_where_others_take_its_place(
+    tmp_path: Path, tile: str
+) -> None:
+    place = edited(copied(BIAS_ADD, tmp_path), "std::min(COLUMN_TILE, ", f"std::max({tile}, ")
+    (place / "examples").mkdir()
+    (place / "examples" / "test_bias_add.cpp").write_text(PROGRAM)
+    (row,) = derive_workloads([place], DeriveSettings(out=tmp_path / "out", cases=1))
+    said = [note for note in row.notes if "does not run" in note]
+    if tile == "COLUMN_TILE":
+        assert said == [] and row.cases[0].source == "example shapes"
+    else:
+        (note,) = said
+        assert "example shapes" in note and "float32[8x2048]" in note
+        assert note in (tmp_path / "out" / "bias_add" / "workload.yaml").read_text()
