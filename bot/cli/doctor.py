@@ -127,8 +127,26 @@ def check_program(name: str, package: str, purpose: str, *, needed: bool) -> Che
     )
 
 
-def check_sandbox(level: str = "") -> Check:
-    """The sandbox's level; containers often forbid bubblewrap to make namespaces."""
+def _allow_namespaces(settings: Path) -> str:
+    """The command that lets users make namespaces, '' where no setting of the kernel forbids it.
+
+    The settings: https://man7.org/linux/man-pages/man7/user_namespaces.7.html, those of Debian's
+    and Ubuntu's kernels.
+    """
+    changed = []
+    for name, forbids, allows in (
+        ("user.max_user_namespaces", "0", "10000"),
+        ("kernel.unprivileged_userns_clone", "0", "1"),
+        ("kernel.apparmor_restrict_unprivileged_userns", "1", "0"),
+    ):
+        file = settings / name.replace(".", "/")
+        if file.is_file() and file.read_text().strip() == forbids:
+            changed.append(f"{name}={allows}")
+    return f"sysctl -w {' '.join(changed)}" if changed else ""
+
+
+def check_sandbox(level: str = "", settings: Path = Path("/proc/sys")) -> Check:
+    """The sandbox's level; `settings` of the kernel or a container may forbid bubblewrap."""
     try:
         level = level or facts.sandbox_level()
     except EnvironmentProblem as problem:
@@ -145,9 +163,10 @@ def check_sandbox(level: str = "") -> Check:
         )
     if level == "bubblewrap":
         return Check(name="sandbox", state="found", finding=finding)
-    mend = "apt-get install -y bubblewrap"
-    if shutil.which("bwrap") is not None:
-        mend = "sysctl -w kernel.unprivileged_userns_clone=1 (in a container: run it privileged)"
+    mend = _allow_namespaces(settings)
+    if shutil.which("bwrap") is None:
+        mend = " && ".join(filter(None, (mend, "apt-get install -y bubblewrap")))
+    mend = mend or "run this container privileged: it may make no namespaces"
     state = "found" if level == "landlock" else "absent"
     return Check(name="sandbox", state=state, finding=finding, mend=mend)
 

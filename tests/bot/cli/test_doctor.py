@@ -114,6 +114,23 @@ def test_each_level_of_the_sandbox_says_what_it_means(
     assert bool(found.mend) == (level != "bubblewrap")
 
 
+def test_a_kernel_that_forbids_namespaces_is_named_by_its_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(SANDBOX_VARIABLE, raising=False)
+    for name, value in (
+        ("user/max_user_namespaces", "0\n"),
+        ("kernel/unprivileged_userns_clone", "1\n"),
+        ("kernel/apparmor_restrict_unprivileged_userns", "1\n"),
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(value)
+    allow = "user.max_user_namespaces=10000 kernel.apparmor_restrict_unprivileged_userns=0"
+    assert check_sandbox("landlock", tmp_path).mend.startswith(f"sysctl -w {allow}")
+    (tmp_path / "user" / "max_user_namespaces").write_text("95000\n")
+    assert "user." not in check_sandbox("landlock", tmp_path).mend
+
+
 def test_the_toolkit_is_found_by_its_folder(tmp_path: Path) -> None:
     bare = check_toolkit(str(tmp_path))
     assert bare.state == "absent" and "no bisheng compiler" in bare.mend
