@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from importlib.metadata import PathDistribution
 from pathlib import Path
@@ -329,7 +330,7 @@ def test_it_says_which_operators_can_be_read_and_for_which_chip(
     assert f"1 are for other chips only; {len(found.unread)} cannot be read." in said
     assert set(found.unread) == {"src/math/unreadable"}
     assert "src/math/unreadable: No op definition in" in said
-    assert f"`ascendopt census {ops}` says how far each of them gets." in said
+    assert f"`ascendopt census {shlex.quote(str(ops))}` says how far each of them gets." in said
     assert f"\nLeft to do in {ops}:\n" in said
     assert (
         "The bot optimizes 2 when they change: src/math/* (2). One event starts at most 5" in said
