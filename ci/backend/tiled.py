@@ -39,6 +39,11 @@ UNSET_BYTE = 0xFE
 """What tiling data hold that the host side has not set, in builds to be checked: GCC's pattern of
 variables that nothing sets."""
 
+NO_VALUES = (
+    "It uses the values of input {}, which the definition does not mark with ValueDepend: without it"
+    " a host side has none."
+)
+
 MOST_AHEAD = 4
 """Sandboxes for tilings that are made while the host side is compiled."""
 
@@ -135,7 +140,11 @@ class TiledBuild(Build):
         """The failure with the operator's innermost line."""
         lines = operator_lines(self._host.path, crash.frames)
         file, line = next(((file, line) for file, line in lines if file), ("", 0))
-        refusal = crash.refusal.model_copy(update={"place": Place(file=file, line=line)})
+        found: dict[str, object] = {"place": Place(file=file, line=line)}
+        if crash.without is not None and crash.without < len(self.operator.inputs):
+            name = self.operator.inputs[crash.without].name
+            found["sentence"] = f"{crash.refusal.sentence} {NO_VALUES.format(name)}"
+        refusal = crash.refusal.model_copy(update=found)
         return TrialFailure(crash.outcome, refusal)
 
     def tile(self, case: WorkloadCase, inputs: Tensors, outputs: Tensors) -> TilingAnswer:

@@ -45,7 +45,9 @@ MOST_WARNINGS = 20
 ODD = ("attribute_type", "beyond_rank", "block_dim")
 """Kinds of odd questions; see `host::note_odd`."""
 
-_CRASH = re.compile(r"^crash((?: 0x[0-9a-f]{1,12}){1,65})$", re.MULTILINE)
+_CRASH = re.compile(
+    r"^crash((?: 0x[0-9a-f]{1,12}){1,65})(?: without (\d{1,3}))?$", re.MULTILINE
+)
 
 
 class TilingAnswer(Frozen):
@@ -71,10 +73,12 @@ class TilingAnswer(Frozen):
 class HostCrash(TrialFailure):
     """A signal ended the host program."""
 
-    def __init__(self, refusal: Refusal, frames: tuple[str, ...]) -> None:
+    def __init__(self, refusal: Refusal, frames: tuple[str, ...], without: int | None) -> None:
         super().__init__(Outcome.LAUNCH_ERROR, refusal)
         self.frames = frames
         """Offsets in the program from the innermost frame on, hexadecimal."""
+        self.without = without
+        """The input whose values it used though it may not read them, by the definition's order."""
 
 
 class OpDescription(Frozen):
@@ -245,7 +249,10 @@ class HostProgram:
                 crash = _CRASH.search(words)
                 if crash is None or not done.signal:
                     raise failed
-                raise HostCrash(failed.refusal, tuple(crash.group(1).split()))
+                frames, without = crash.groups()
+                raise HostCrash(
+                    failed.refusal, tuple(frames.split()), without and int(without)
+                )
             if not _usable(answer):
                 raise _failure("The host program left no usable answer.", "")
             try:

@@ -122,3 +122,25 @@ def test_a_chip_of_the_family_is_one_file(tmp_path: Path, monkeypatch: pytest.Mo
         assert trial.measurement.fingerprint.device == device
         blocks[device] = max(case.pipes.block_dim for case in trial.measurement.cases)
     assert blocks == {"910B3": 40, "910B3X": 46}  # 320 rows over 40 and 48 cores
+
+
+@pytest.mark.parametrize("marked", [False, True])
+def test_values_that_the_definition_does_not_ask_for_are_named_where_the_host_side_needs_them(
+    tmp_path: Path, marked: bool
+) -> None:
+    needs = "volatile float first = context->GetInputTensor(0)->GetData<float>()[0];\n(void)first;\n"
+    host = HOST.replace("context->SetBlockDim", f"{needs}    context->SetBlockDim")
+    if marked:
+        host = host.replace('Input("x")', 'Input("x").ValueDepend(REQUIRED)')
+    root = tmp_path / "src" / "math" / "double_it"
+    for side, text in (("op_host", host), ("op_kernel", KERNEL)):
+        (root / side).mkdir(parents=True)
+        (root / side / "double_it.cpp").write_text(text)
+    operator = load_operator(root)
+    workload = load_workload(operator, write(tmp_path))
+    trial = Evaluator(operator, workload, SimulatorBackend("910B4")).evaluate(Candidate(), 0)
+    if marked:
+        assert trial.outcome is Outcome.OK
+    else:
+        assert trial.refusal is not None and trial.refusal.place.file == "op_host/double_it.cpp"
+        assert "the values of input x, which the definition" in trial.refusal.sentence

@@ -171,9 +171,10 @@ public:
     size_t GetSize() const { return data_.size(); }
     TensorPlacement GetPlacement() const { return readable_ ? kOnHost : kOnDeviceHbm; }
     // Null unless the operator declared that its host side depends on this input's values.
-    const void* GetAddr() const { return readable_ && !data_.empty() ? data_.data() : nullptr; }
+    const void* GetAddr() const { return const_cast<Tensor*>(this)->GetAddr(); }
     void* GetAddr() {
-        return readable_ && !data_.empty() ? const_cast<uint8_t*>(data_.data()) : nullptr;
+        if (!readable_) asked_in_vain = input_;
+        return readable_ && !data_.empty() ? data_.data() : nullptr;
     }
     template <class T> const T* GetData() const { return static_cast<const T*>(GetAddr()); }
     template <class T> T* GetData() { return static_cast<T*>(GetAddr()); }
@@ -182,8 +183,13 @@ public:
     const CompileTimeTensorDesc& desc() const { return desc_; }
     void give_data(const std::vector<uint8_t>& data) { data_.assign(data.begin(), data.end()); }
     void allow_reading() { readable_ = true; }
+    void is_input(int index) { input_ = index; }
+
+    // The input of the definition whose values were asked for last though they may not be read.
+    static inline int asked_in_vain = -1;
 
 private:
+    int input_ = -1;
     StorageShape shape_;
     CompileTimeTensorDesc desc_;
     std::vector<uint8_t, Fenced<uint8_t>> data_;

@@ -53,7 +53,7 @@ gert::Shape shape_of(const std::vector<int64_t>& dims) {
 void add_tensors(const std::vector<std::vector<TensorRequest>>& requests,
                  std::vector<gert::AnchorInstanceInfo>& irs,
                  std::vector<std::unique_ptr<gert::Tensor>>& tensors,
-                 const std::vector<int32_t>& readable) {
+                 const std::vector<int32_t>& readable, bool are_inputs) {
     for (size_t ir = 0; ir < requests.size(); ++ir) {
         irs.emplace_back(static_cast<uint32_t>(tensors.size()),
                          static_cast<uint32_t>(requests[ir].size()));
@@ -65,6 +65,7 @@ void add_tensors(const std::vector<std::vector<TensorRequest>>& requests,
             tensor->SetStorageFormat(static_cast<ge::Format>(r.format));
             tensor->SetOriginFormat(static_cast<ge::Format>(r.format));
             tensor->give_data(r.data);
+            if (are_inputs) tensor->is_input(static_cast<int>(ir));
             if (std::find(readable.begin(), readable.end(), static_cast<int32_t>(ir)) !=
                 readable.end()) {
                 tensor->allow_reading();
@@ -285,8 +286,8 @@ struct Asked {
         if (request.filling != 0)
             std::memset(node.tiling.GetData(), request.filling, node.tiling.GetCapacity());
         add_tensors(request.inputs, node.info.ir_inputs_, node.info.inputs_,
-                    functions.value_inputs);
-        add_tensors(request.outputs, node.info.ir_outputs_, node.info.outputs_, {});
+                    functions.value_inputs, true);
+        add_tensors(request.outputs, node.info.ir_outputs_, node.info.outputs_, {}, false);
         add_attrs(request, def, node.info.attrs_);
     }
     const ops::OpDef* def;
