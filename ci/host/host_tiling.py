@@ -45,9 +45,7 @@ MOST_WARNINGS = 20
 ODD = ("attribute_type", "beyond_rank", "block_dim")
 """Kinds of odd questions; see `host::note_odd`."""
 
-_CRASH = re.compile(
-    r"^crash((?: 0x[0-9a-f]{1,12}){1,65})(?: without (\d{1,3}))?$", re.MULTILINE
-)
+_CRASH = re.compile(r"^crash((?: 0x[0-9a-f]{1,12}){1,65})(?: without (\d{1,3}))?$", re.MULTILINE)
 
 
 class TilingAnswer(Frozen):
@@ -251,7 +249,7 @@ class HostProgram:
                     raise failed
                 frames, without = crash.groups()
                 raise HostCrash(
-                    failed.refusal, tuple(frames.split()), without and int(without)
+                    failed.refusal, tuple(frames.split()), int(without) if without else None
                 )
             if not _usable(answer):
                 raise _failure("The host program left no usable answer.", "")

@@ -20,6 +20,9 @@ Place: TypeAlias = Sequence[str | int]
 
 MOST_BYTES: Final = 200_000
 """Most bytes of a configuration or a table that a person writes; reading YAML is slow."""
+_MOST_DEPTH: Final = 100
+"""Most collections in one another. Each takes a few of the 1,000 calls that Python allows, and near
+their end nothing works that runs there, such as the collection of garbage."""
 _MOST_VALUES: Final = 1_000_000
 _MOST_BITS: Final = 64
 """Bits of a whole number: larger ones become no number of an input, and no text."""
@@ -40,8 +43,8 @@ _WORDS: Final = (
 
 class PlacingLoader(Composer, yaml.CSafeLoader):
     """PyYAML's safe one, whose every fault has its place: it takes more for numbers than it can
-    read. libyaml reads the text, eight times as fast; nodes are made in Python, where depth ends
-    in a RecursionError and not in the end of the process."""
+    read. libyaml reads the text, eight times as fast; nodes are made in Python, where their depth
+    can be counted."""
 
     decimal: ClassVar[bool] = True
     """Whether numbers of a person are refused that YAML reads as others: 010 as 8, 1:30 as 90."""
@@ -49,6 +52,18 @@ class PlacingLoader(Composer, yaml.CSafeLoader):
     def __init__(self, text: str) -> None:
         yaml.CSafeLoader.__init__(self, text)
         Composer.__init__(self)
+        self._depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """The next node; raises yaml.MarkedYAMLError where it lies in too many others."""
+        if self._depth >= _MOST_DEPTH:
+            mark = getattr(self.peek_event(), "start_mark", None)
+            said = f"it lies in more than {_MOST_DEPTH} others"
+            raise yaml.composer.ComposerError(None, None, said, mark)
+        self._depth += 1
+        made = super().compose_node(parent, index)
+        self._depth -= 1
+        return made
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         """The value of a node; raises yaml.MarkedYAMLError."""

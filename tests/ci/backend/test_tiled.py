@@ -128,7 +128,9 @@ def test_a_chip_of_the_family_is_one_file(tmp_path: Path, monkeypatch: pytest.Mo
 def test_values_that_the_definition_does_not_ask_for_are_named_where_the_host_side_needs_them(
     tmp_path: Path, marked: bool
 ) -> None:
-    needs = "volatile float first = context->GetInputTensor(0)->GetData<float>()[0];\n(void)first;\n"
+    needs = (
+        "volatile float first = context->GetInputTensor(0)->GetData<float>()[0];\n(void)first;\n"
+    )
     host = HOST.replace("context->SetBlockDim", f"{needs}    context->SetBlockDim")
     if marked:
         host = host.replace('Input("x")', 'Input("x").ValueDepend(REQUIRED)')

@@ -104,10 +104,21 @@ def test_no_value_of_yaml_ends_in_anything_but_a_sentence(value: str) -> None:
             read_model(Odd, text, "odd.yml")
 
 
-@pytest.mark.parametrize("value", ["[" * 2000, "{a: " * 2000, "- " * 2000])
-def test_a_value_in_a_thousand_others_is_a_sentence(value: str) -> None:
+@pytest.mark.parametrize("value", ["[" * 200, "{a: " * 200, "\n- " + "- " * 200])
+def test_a_value_in_many_others_is_a_sentence_with_its_line(value: str) -> None:
+    (said,) = model_problems(Odd, f"pair: {value}", "odd.yml")
+    assert "odd.yml line" in said and "it lies in more than 100 others" in said
+
+
+@pytest.mark.parametrize("value", ["[" * 2000, "{a: " * 2000, "\n- " + "- " * 2000])
+def test_a_value_in_thousands_of_others_is_a_sentence(value: str) -> None:
     (said,) = model_problems(Odd, f"pair: {value}", "odd.yml")
     assert said.startswith("odd.yml")
+
+
+def test_what_lies_in_ninety_others_is_read() -> None:
+    assert YamlFile("[" * 90 + "]" * 90, "odd.yml").data != []
+    assert YamlFile("- [1, 2]\n" * 200, "odd.yml").data == [[1, 2]] * 200
 
 
 @pytest.mark.parametrize("value", ["!!bool x", "!!timestamp x", "2001-99-99", "0x" + "f" * 17])

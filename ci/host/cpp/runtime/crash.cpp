@@ -46,7 +46,8 @@ void tell(int signal, siginfo_t* info, void* context) {
     add(interrupted(context));
     for (int i = 0; i < count; ++i) add(reinterpret_cast<uint64_t>(frames[i]));
     const int input = gert::Tensor::asked_in_vain;
-    if (signal == SIGSEGV && input >= 0 && reinterpret_cast<uintptr_t>(info->si_addr) < kNullBytes) {
+    if (signal == SIGSEGV && input >= 0 &&
+        reinterpret_cast<uintptr_t>(info->si_addr) < kNullBytes) {
         length += static_cast<size_t>(
             std::snprintf(text + length, sizeof text - length, " without %d", input));
     }

@@ -285,8 +285,8 @@ struct Asked {
         node.deterministic = request.deterministic;
         if (request.filling != 0)
             std::memset(node.tiling.GetData(), request.filling, node.tiling.GetCapacity());
-        add_tensors(request.inputs, node.info.ir_inputs_, node.info.inputs_,
-                    functions.value_inputs, true);
+        add_tensors(request.inputs, node.info.ir_inputs_, node.info.inputs_, functions.value_inputs,
+                    true);
         add_tensors(request.outputs, node.info.ir_outputs_, node.info.outputs_, {}, false);
         add_attrs(request, def, node.info.attrs_);
     }
