@@ -12,6 +12,7 @@ from pydantic import Field
 
 from bot.base.git import Git, GitError
 from bot.base.text import visible
+from bot.cli.listing import Listing
 from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.cli.say import say
 from bot.repository.config import FILE, RepositoryConfig, config_problems, parse_config
@@ -36,9 +37,9 @@ class SimulateOptions(Frozen):
     remote: str = Field(default="origin", description="Remote whose default branch counts.")
 
 
-@click.group()
+@click.group(cls=Listing)
 def config() -> None:
-    """Check .ascendopt.yml, print its schema, and see what the bot would do for a change."""
+    """Check .ascendopt.yml, or say what the bot would do for a change."""
 
 
 @config.command()
