@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 WHOLE: Final = 200
-"""Characters of the longest sentence that a list of commands shows; click cuts at the line's end."""
+"""Characters of the longest sentence that a list shows; click's own cuts at the line's end."""
 
 
 class Listing(click.Group):

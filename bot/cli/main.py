@@ -146,6 +146,13 @@ def complain(sentence: str) -> None:
     say(f"ascendopt: error: {' '.join(sentence.split())}", err=True)
 
 
+def _where_to_read(problem: click.ClickException) -> str:
+    """The command that explains a missing argument or option; '' for another problem."""
+    if not isinstance(problem, click.MissingParameter) or problem.ctx is None:
+        return ""
+    return f" See `{problem.ctx.command_path} --help`."
+
+
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; never lets an expected error become a traceback."""
     guard()
@@ -164,7 +171,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         complain("interrupted")
         return INTERRUPTED
     except click.ClickException as problem:
-        complain(problem.format_message())
+        complain(problem.format_message() + _where_to_read(problem))
         return BAD_INPUT
     except InputError as problem:
         complain(str(problem))

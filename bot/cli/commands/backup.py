@@ -19,8 +19,9 @@ from bot.repository.settings import read_settings
 def backup(settings: Path, out: Path, as_json: bool) -> None:
     """Copy the memory of the bot of SETTINGS.
 
-    That is its queue, the results to be proposed, and its experience. The bot may run meanwhile. To go on from a copy, stop the bot, put queue.sqlite and runs into a
-    new data folder, and import bank.jsonl with `ascendopt bank import`.
+    That is its queue, the results to be proposed, and its experience. The bot may run meanwhile. To
+    go on from a copy, stop the bot, put queue.sqlite and runs into a new data folder, and import
+    bank.jsonl with `ascendopt bank import`.
     """
     from bot.server.backup import back_up
 

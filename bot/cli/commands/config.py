@@ -50,7 +50,7 @@ def config() -> None:
 def validate(ctx: click.Context, /, file: Path, settings: bool, as_json: bool) -> None:
     """Say every mistake in FILE with its line and key. Ends with 1 when there is one."""
     if not file.exists():
-        raise InputError(f"There is no file {file}.")
+        raise InputError(f"There is no file {file}; `ascendopt init` writes .ascendopt.yml.")
     text = file_bytes(file)
     problems = (
         model_problems(BotSettings, text, file.name)

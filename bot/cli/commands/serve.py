@@ -32,9 +32,10 @@ class ServeOptions(Frozen):
 def serve(settings: Path, as_json: bool, **given: Any) -> None:
     """Receive webhooks, run jobs and show the dashboard.
 
-    The file SETTINGS names repositories, secrets and folders. Tokens and secrets come from the environment variables that SETTINGS names, or from the files
-    that these name with _FILE at their end. Stops cleanly on SIGINT and SIGTERM: running jobs go
-    back to the queue and continue at the next start.
+    The file SETTINGS names repositories, secrets and folders. Tokens and secrets come from the
+    environment variables that SETTINGS names, or from the files that these name with _FILE at their
+    end. Stops cleanly on SIGINT and SIGTERM: running jobs go back to the queue and continue at the
+    next start.
     """
     import uvicorn
 

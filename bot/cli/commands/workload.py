@@ -82,6 +82,9 @@ def derive(ctx: click.Context, /, operators: tuple[Path, ...], as_json: bool, **
     if as_json:
         say(json.dumps([row.model_dump(mode="json") for row in rows], indent=2))
     else:
+        if not rows:
+            say("Nothing to derive: each of the operators has a workload.")
+            return
         made = sum(bool(row.cases) for row in rows)
         say(f"{made} of {amount(len(rows), 'operator has', 'operators have')} a derived workload.")
         for row in rows:

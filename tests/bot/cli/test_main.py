@@ -197,8 +197,14 @@ MALFORMED: dict[str, tuple[Prepare, str]] = {
     ),
     "unknown command": (lambda f: ["optimise"], "optimise"),
     "unknown option": (with_options("evaluate", "--fast"), "--fast"),
-    "no operator given": (lambda f: ["evaluate"], "OPERATOR"),
+    "no operator given": (lambda f: ["evaluate"], "OPERATOR'. See `ascendopt evaluate --help`."),
     "no operator to check": (lambda f: ["check"], "ascendopt check OPERATOR"),
+    "no configuration": (lambda f: ["config", "validate"], "`ascendopt init` writes"),
+    "no checkout to set up": (lambda f: ["init", str(f)], "give the folder of a clone"),
+    "kernel is a folder": (
+        lambda f: ["workload", "frame", str(f), "--out", "x"],
+        "give the source that defines the kernel",
+    ),
     "no folder to create in": (lambda f: ["create", "golden.py:f"], "Missing option '--out'"),
 }
 
