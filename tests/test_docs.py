@@ -123,10 +123,9 @@ TYPED = re.compile(r"^(?: {3,4}|\$ )?(?:\.venv/bin/)?ascendopt ([a-z][^\n#|>]*)"
 
 
 def test_the_commands_of_every_page_exist_with_their_options() -> None:
-    sentence = re.compile(r"^[a-z]+ [A-Z]")  # "ascendopt makes AscendC operators faster"
     lines = {line for page in WRITTEN for line in TYPED.findall(page.read_text())}
-    typed = sorted(line.rstrip("\\ ") for line in lines if not sentence.match(line))
-    assert len(typed) > 60
+    typed = sorted(line.rstrip("\\ ") for line in lines if not line.startswith("makes "))
+    assert len(typed) > 70
     refused = [line for line in typed if run([*shlex.split(line), "--help"]) != 0]
     assert refused == []
 
