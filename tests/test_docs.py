@@ -118,6 +118,23 @@ def test_the_commands_of_the_readme_exist_with_their_options() -> None:
     assert run(["optimize", "PATH", "--no-such-option", "--help"]) == 2
 
 
+TYPED = re.compile(r"^(?: {3,4}|\$ )?(?:\.venv/bin/)?ascendopt ([a-z][^\n#|>]*)", re.MULTILINE)
+"""A command that a page shows on a line of its own."""
+
+
+def test_the_commands_of_every_page_exist_with_their_options() -> None:
+    lines = {line for page in WRITTEN for line in TYPED.findall(page.read_text())}
+    typed = sorted(line.rstrip("\\ ") for line in lines if not line.startswith("makes "))
+    assert len(typed) > 70
+    refused = [line for line in typed if run([*shlex.split(line), "--help"]) != 0]
+    assert refused == []
+
+
+def test_a_line_of_the_changelog_fits_a_screen() -> None:
+    lines = (TOP / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
+    assert not [line for line in lines if len(line) > 125]
+
+
 def test_every_page_has_a_place_on_the_site() -> None:
     nav = (TOP / "mkdocs.yml").read_text()
     pages = {path.relative_to(TOP / "docs").as_posix() for path in (TOP / "docs").glob("**/*.md")}

@@ -32,7 +32,10 @@ class McpOptions(Frozen):
 @options(McpOptions)
 @click.command()
 def mcp(**given: Any) -> None:
-    """Serve the judge, the bank and the moves to an agent over the Model Context Protocol."""
+    """Serve the judge, the bank and the moves to an agent.
+
+    It speaks the Model Context Protocol.
+    """
     own = build(McpOptions, given)
     try:
         from ascendopt.mcp_server.server import make_server, serve_http

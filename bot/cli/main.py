@@ -17,6 +17,7 @@ from typing import Final
 import click
 
 from bot.base.git import GitError
+from bot.cli.listing import Listing
 from bot.cli.logs import guard
 from bot.cli.say import say
 from ci.model.errors import EnvironmentProblem, InputError
@@ -62,7 +63,7 @@ def installed_version() -> str:
         return "unknown"
 
 
-class Sections(click.Group):
+class Sections(Listing):
     """Lists commands under headings and imports a command's module only when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -104,13 +105,8 @@ class Sections(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one definition list a section."""
         for title, names in self.sections().items():
-            rows = []
-            for name in names:
-                command = self.get_command(ctx, name)
-                if command is not None:
-                    rows.append((name, command.get_short_help_str(70)))
             with formatter.section(title):
-                formatter.write_dl(rows)
+                formatter.write_dl(self.rows(ctx, list(names)))
 
 
 FIRST_HOUR: Final = ("doctor", "workload", "evaluate", "optimize", "submit", "init")
@@ -136,11 +132,10 @@ def root(ctx: click.Context) -> None:
 
 def _first_hour(ctx: click.Context) -> str:
     """What a newcomer needs: a few commands with their meaning, and where the others are."""
-    commands = [(name, command) for name in FIRST_HOUR if (command := root.get_command(ctx, name))]
     text = click.HelpFormatter()
     text.write_text("ascendopt makes AscendC operators faster and verifies every change.")
     with text.section("The first hour"):
-        text.write_dl([(name, command.get_short_help_str(200)) for name, command in commands])
+        text.write_dl(root.rows(ctx, list(FIRST_HOUR)))
     text.write_paragraph()
     text.write_text("All commands: ascendopt --help. Options of one: ascendopt COMMAND --help.")
     return text.getvalue().rstrip()
@@ -149,6 +144,13 @@ def _first_hour(ctx: click.Context) -> str:
 def complain(sentence: str) -> None:
     """Say what was wrong on stderr, on one line."""
     say(f"ascendopt: error: {' '.join(sentence.split())}", err=True)
+
+
+def _where_to_read(problem: click.ClickException) -> str:
+    """The command that explains a missing argument or option; '' for another problem."""
+    if not isinstance(problem, click.MissingParameter) or problem.ctx is None:
+        return ""
+    return f" See `{problem.ctx.command_path} --help`."
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -169,7 +171,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         complain("interrupted")
         return INTERRUPTED
     except click.ClickException as problem:
-        complain(problem.format_message())
+        complain(problem.format_message() + _where_to_read(problem))
         return BAD_INPUT
     except InputError as problem:
         complain(str(problem))

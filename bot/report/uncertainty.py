@@ -85,7 +85,7 @@ def range_line(result: Result) -> str:
     unsure = _("Over all start states and everything that the model is unsure of")
     states = _("Over all start states")
     said = _(
-        "{over}: {low}× to {high}×. Least: {least}.",
+        "{over}: {low}× to {high}×. Smallest gain: {least}.",
         over=unsure if result.fingerprint.simulated else states,
         low=f"{found.low:.2f}",
         high=f"{found.high:.2f}",

@@ -176,7 +176,7 @@ def _over_sizes(sizes: OtherSizes) -> str:
     if not sizes.slowest_case:
         return said
     slowest = f"{sizes.slowest:.2f}×"
-    return f"{said} " + _("Slowest: {case}, {ratio}.", case=sizes.slowest_case, ratio=slowest)
+    return f"{said} " + _("Slowest ({ratio}): {case}.", case=sizes.slowest_case, ratio=slowest)
 
 
 def _siblings_that_pass(found: Verification) -> list[str]:

@@ -49,7 +49,7 @@ def summary(found: CheckedChange) -> str:
     )
     some = [words for those, words in counts if those]
     if not some:
-        return _("nothing found (cases: {count})", count=found.cases)
+        return _("nothing found in {count:case|cases}", count=found.cases)
     return _("findings: {counts}", counts=", ".join(some))
 
 

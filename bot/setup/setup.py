@@ -90,7 +90,7 @@ def look(
     git = Git(checkout)
     top = git.top()
     if top is None:
-        raise InputError(f"{checkout} is no git checkout.")
+        raise InputError(f"{checkout} is no git checkout; give the folder of a clone.")
     git = Git(top)
     head = git.commit("HEAD")
     if head is None:
@@ -153,7 +153,7 @@ def for_agents(checkout: Path, options: SetupOptions) -> tuple[SetupFile, ...]:
     """Return the files by which coding agents find the judge. Writes nothing. Raises InputError."""
     top = Git(checkout).top()
     if top is None:
-        raise InputError(f"{checkout} is no git checkout.")
+        raise InputError(f"{checkout} is no git checkout; give the folder of a clone.")
     return agent_files(top, options.agent)
 
 

@@ -50,7 +50,9 @@ def create(
         task, tracer = bench_task(path) if path.is_dir() else torch_task(path, MOST_ELEMENTS)
     else:
         if settings.workload is None:
-            raise InputError("--workload FILE says which shapes and dtypes the operator is for.")
+            raise InputError(
+                "No workload is given: --workload FILE names the shapes and dtypes of the operator."
+            )
         file, function = golden_of(golden)
         function = function or function_in(file)
         say(f"Tracing {function} of {file.name} in the sandbox.")

@@ -16,6 +16,7 @@ from ci.judge.compare_outputs import Compared, accuracies, compare_outputs
 from ci.judge.measure import Interval, interval
 from ci.judge.reference import References, empty_like
 from ci.judge.varied.base import case_words
+from ci.model.amount import amount
 from ci.model.columns import output_dtypes
 from ci.model.ensemble import Ensemble
 from ci.model.errors import TrialFailure, in_case
@@ -83,12 +84,13 @@ class TurnedDown:
         """Each reason in words, with how many cases it turned down."""
         said = []
         if self.refused:
-            said.append(f"the original operator rejects it, too (cases: {self.refused})")
+            said.append(f"the original operator rejects it, too ({amount(self.refused, 'case')})")
         if self.wrong:
-            said.append(f"the original operator is wrong on it, too (cases: {self.wrong})")
+            said.append(f"the original operator is wrong on it, too ({amount(self.wrong, 'case')})")
         if self.costly:
             said.append(
-                f"too costly to try (cases: {self.costly}, at least {self.seconds:.0f} s each)"
+                f"too costly to try ({amount(self.costly, 'case')},"
+                f" at least {self.seconds:.0f} s each)"
             )
         return tuple(said)
 

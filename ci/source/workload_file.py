@@ -31,7 +31,8 @@ def load_workload(operator: Operator, path: Path | None = None) -> Workload:
     if not file.exists():
         if path is None:
             raise InputError(
-                f"{operator.name} has no workload: there is no {file}; write one or give its path."
+                f"{operator.name} has no workload: there is no {file}. `ascendopt workload derive"
+                f" {file.parent}` writes one."
             )
         raise InputError(f"There is no file or folder {file}.")
     if file.is_dir():

@@ -7,6 +7,8 @@ from typing import Final
 
 import click
 
+from bot.cli.listing import Listing
+
 SUITES: Final = (
     "strategies",
     "judge",
@@ -23,7 +25,7 @@ SUITES: Final = (
 """Each is the command of that name in lab/commands/bench_<name>.py."""
 
 
-class Suites(click.Group):
+class Suites(Listing):
     """Imports a suite's module only when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 from pydantic import Field
 
+from bot.cli.listing import Listing
 from bot.cli.options import build, json_option, options
 from ci.model.frozen import Frozen
 from ci.model.settings import DEFAULT_DEVICE
@@ -33,7 +34,7 @@ class CalibrateOptions(Frozen):
     )
 
 
-@click.group()
+@click.group(cls=Listing)
 def machine() -> None:
     """Judge the simulated machine's time against published measurements."""
 

@@ -122,9 +122,20 @@ def refusals() -> Iterator[str]:
         yield f"The candidate {' '.join(rule.message.split()).replace('{name}', 'x1')}."
 
 
+def failures() -> Iterator[str]:
+    """Every sentence by which building or running a candidate fails."""
+    for file in (TOP / "ci").rglob("*.py"):
+        if "testing" in file.parts:
+            continue
+        for node in ast.walk(ast.parse(file.read_text())):
+            match node:
+                case ast.Call(func=ast.Name("Refusal"), keywords=words):
+                    yield from (sample(one.value) for one in words if one.arg == "sentence")
+
+
 def test_a_refusal_has_a_translation() -> None:
-    found = [one for one in refusals() if one.count(" ") > 2]
-    assert len(found) > 50
+    found = [one for one in (*refusals(), *failures()) if one.count(" ") > 2]
+    assert len(found) > 80
     with language("zh"):
         assert not [one for one in found if not CHINESE.search(local(one))]
 
@@ -161,6 +172,29 @@ def test_what_the_machine_finds_has_a_translation() -> None:
     assert race.startswith(
         "VECTOR 上的 vadds 覆盖 MTE3 上的 copy_ubuf_to_gm 在 UB bytes 0x0..0x1f 读取"
     )
+
+
+def api_texts() -> Iterator[str]:
+    """What our AscendC headers say of a call, at a run or when they are compiled."""
+    for file in (TOP / "ci/simulator/ascendc").rglob("*.h"):
+        text = re.sub(r"//.*|^#include.*", "", file.read_text(), flags=re.MULTILINE)
+        text = re.sub(r"\\\n|(?<!\w)ASC_REAL_HEADERS", " ", text)
+        for whole in re.findall(r'(?:#\w+\s*)?"[^"\n]*"(?:\s*(?:#\w+\s*)?"[^"\n]*")*', text):
+            yield "".join(re.findall(r'"([^"]*)"', re.sub(r'#\w+\s*"', '"x1', whole)))
+
+
+def test_what_the_headers_say_of_a_call_has_a_translation() -> None:
+    found = [one for one in api_texts() if " " in one]
+    assert len(found) > 120
+    with language("zh"):
+        assert not [one for one in found if not CHINESE.search(local(one))]
+        real = "Our Matmul calls nothing back; compile it against the real headers (--asc-headers)."
+        said = local(f"The kernel does not compile: static assertion failed: {real}")
+        parts = local("Our Matmul takes no L0cT of the kernel's own"), local("Mul was given 8")
+    assert said == (
+        "核函数无法编译：仿真机的 Matmul 不支持回调；请用真实头文件编译（--asc-headers）。"
+    )
+    assert parts == ("仿真机的 Matmul 不支持核函数自定义的 L0cT", "Mul was given 8")
 
 
 def without(found: Iterable[str], known: Collection[str]) -> list[str]:
@@ -350,6 +384,16 @@ def test_chinese_has_its_own_commas(tmp_path: Path) -> None:
     (tmp_path / "some.md.j2").write_text("运行, `a`, `b`, 核 1, 2\n")
     with language("zh"):
         assert page_in(tmp_path, "some.md.j2", {}) == "运行，`a`, `b`，核 1, 2\n"
+
+
+def test_chinese_has_one_word_for_a_kernel() -> None:
+    """核函数, as in the toolkit's pages; `kernel` is left to names that a person types."""
+    pages = [TOP / "README.zh-CN.md", *(TOP / "docs" / "zh").glob("*.md")]
+    texts = [*catalogue("zh").values(), *sentence_catalogue("zh").values()]
+    texts += [page.read_text() for page in pages]
+    code = re.compile(r"```.*?```|`[^`\n]*`|\{\w+\}", re.DOTALL)
+    bare = re.compile(r".*(?<![\w./#-])kernel(?![\w/=-]).*", re.IGNORECASE)
+    assert not [found.group() for text in texts if (found := bare.search(code.sub("", text)))]
 
 
 def test_a_text_made_to_be_slow_is_not() -> None:

@@ -17,10 +17,11 @@ from bot.repository.settings import read_settings
 @click.option("--out", type=OrdinaryPath(), required=True, help="New folder that takes the copy.")
 @json_option
 def backup(settings: Path, out: Path, as_json: bool) -> None:
-    """Copy the memory of the bot of SETTINGS: queue, results to be proposed, experience.
+    """Copy the memory of the bot of SETTINGS.
 
-    The bot may run meanwhile. To go on from a copy, stop the bot, put queue.sqlite and runs into a
-    new data folder, and import bank.jsonl with `ascendopt bank import`.
+    That is its queue, the results to be proposed, and its experience. The bot may run meanwhile. To
+    go on from a copy, stop the bot, put queue.sqlite and runs into a new data folder, and import
+    bank.jsonl with `ascendopt bank import`.
     """
     from bot.server.backup import back_up
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from bot.base.text import printable, visible
 from bot.cli.commands.bank_keep import COMMANDS, BankOptions
+from bot.cli.listing import Listing
 from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.cli.say import say
 from ci.model.amount import amount
@@ -33,7 +34,7 @@ class SearchOptions(Frozen):
     count: int = Field(default=5, ge=1, description="Tuples to show.")
 
 
-@click.group()
+@click.group(cls=Listing)
 def bank() -> None:
     """The experience bank: what made operators faster before."""
 

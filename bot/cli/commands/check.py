@@ -46,11 +46,12 @@ class CheckOptions(Frozen):
 @json_option
 @click.pass_context
 def check(ctx: click.Context, /, paths: tuple[Path, ...], as_json: bool, **given: Any) -> None:
-    """Say what is wrong with the operators at PATHS as they are: races, memory, results, limits.
+    """Say what is wrong with the operators at PATHS as they are.
 
-    A path is an operator, a repository, or a file of an operator, as a pre-commit hook gives it.
-    Each operator is built and run on its workload (a derived one where it has none) and on varied
-    cases. Ends with 0 where nothing was found but notes, 1 where something was, 2 for bad input.
+    It looks for races, faults of memory, wrong results and broken limits of the API. A path is an
+    operator, a repository, or a file of an operator, as a pre-commit hook gives it. Each operator
+    is built and run on its workload (a derived one where it has none) and on varied cases. Ends
+    with 0 where nothing was found but notes, 1 where something was, 2 for bad input.
     """
     own, setup = build(CheckOptions, given), build(EvaluationSetup, given)
     settings = build(CheckSettings, given)

@@ -14,6 +14,7 @@ from pydantic import Field
 from rich.console import Console
 
 from bot.base.secret import hide
+from bot.cli.listing import Listing
 from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.cli.say import say
 from bot.forge.kinds import FORGES
@@ -61,9 +62,9 @@ class RunOptions(Frozen):
     )
 
 
-@click.group()
+@click.group(cls=Listing)
 def ci() -> None:
-    """Run the bot inside a CI job: plan (with a token), run (without), report (with)."""
+    """Run the bot inside CI jobs: plan, run, report, follow-up."""
 
 
 @options(CiOptions)
@@ -94,8 +95,10 @@ def plan(out: Path, as_json: bool, **given: Any) -> None:
 @click.option("--out", type=OrdinaryPath(), required=True, help="Folder of the plan.")
 @json_option
 def follow_up(out: Path, as_json: bool, **given: Any) -> None:
-    """Find what no job of the CI has handled, look at the bot's open merge requests, and write the
-    jobs that follow; once a night also refresh the bank.
+    """Write the jobs that no event has begun.
+
+    Finds what no job of the CI has handled and looks at the bot's open merge requests. Once a night
+    it also refreshes the bank.
     """
     from bot.server.ci_mode import plan_follow_up
     from bot.server.connections import ci_connection

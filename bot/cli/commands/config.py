@@ -12,6 +12,7 @@ from pydantic import Field
 
 from bot.base.git import Git, GitError
 from bot.base.text import visible
+from bot.cli.listing import Listing
 from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.cli.say import say
 from bot.repository.config import FILE, RepositoryConfig, config_problems, parse_config
@@ -36,9 +37,9 @@ class SimulateOptions(Frozen):
     remote: str = Field(default="origin", description="Remote whose default branch counts.")
 
 
-@click.group()
+@click.group(cls=Listing)
 def config() -> None:
-    """Check .ascendopt.yml, print its schema, and see what the bot would do for a change."""
+    """Check .ascendopt.yml, or say what the bot would do for a change."""
 
 
 @config.command()
@@ -49,7 +50,7 @@ def config() -> None:
 def validate(ctx: click.Context, /, file: Path, settings: bool, as_json: bool) -> None:
     """Say every mistake in FILE with its line and key. Ends with 1 when there is one."""
     if not file.exists():
-        raise InputError(f"There is no file {file}.")
+        raise InputError(f"There is no file {file}; `ascendopt init` writes .ascendopt.yml.")
     text = file_bytes(file)
     problems = (
         model_problems(BotSettings, text, file.name)

@@ -35,9 +35,10 @@ class DoctorOptions(Frozen):
 @json_option
 @click.pass_context
 def doctor(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
-    """Say what this machine has (compiler, toolkit, sandbox, NPU, models) and what follows.
+    """Say what this machine has, what is missing, and what follows.
 
-    Ends with 1 when something is missing that the simulator cannot do without.
+    It looks at compiler, toolkit, sandbox, NPU and models. Ends with 1 when something is missing
+    that the simulator cannot do without.
     """
     own = build(DoctorOptions, given)
     report = examine(own.models, check_models=own.check_models, asc_headers=own.asc_headers)

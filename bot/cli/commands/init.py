@@ -34,11 +34,11 @@ _MOST_SHOWN = 5
 @click.argument("checkout", type=OrdinaryPath(exists=True, file_okay=False), default=Path())
 @json_option
 def init(checkout: Path, as_json: bool, **given: Any) -> None:
-    """Set up the repository of CHECKOUT: the CI file of its forge, .ascendopt.yml, and workloads
-    where they are wanted.
+    """Set up the repository of CHECKOUT for the bot.
 
-    Says what it found and what is left to do on the forge, and ends with what the bot would have
-    done for the last commits. Asks no forge and pushes nothing; can be repeated.
+    Writes the CI file of its forge, .ascendopt.yml, and workloads where they are wanted. Says what
+    it found and what is left to do on the forge, and ends with what the bot would have done for the
+    last commits. Asks no forge and pushes nothing; can be repeated.
     """
     chosen = build(SetupOptions, given)
     if chosen.agent:

@@ -80,7 +80,7 @@ class OptimizeOptions(Frozen):
 @json_option
 @click.pass_context
 def optimize(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -> None:
-    """Search for a faster OPERATOR and write a verified patch with its report.
+    """Search for a faster OPERATOR; write a verified patch and a report.
 
     OPERATOR is the folder that holds op_host and op_kernel. Without a workload, one is derived
     first. The run writes best.patch, report.md, report.html, result.json and trials.sqlite. Ends

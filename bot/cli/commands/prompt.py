@@ -22,10 +22,10 @@ from ci.session.session import open_session
 @json_option
 @click.pass_context
 def prompt(ctx: click.Context, /, operator: Path, as_json: bool, **given: Any) -> None:
-    """Evaluate OPERATOR and print the prompt of a first step; nothing is sent.
+    """Evaluate OPERATOR and print the prompt of a first step.
 
-    Says on stderr how long the prompt is, and how much of it stays the same from step to step.
-    Ends with 1 when the original operator does not pass its workload.
+    Nothing is sent. Says on stderr how long the prompt is, and how much of it stays the same from
+    step to step. Ends with 1 when the original operator does not pass its workload.
     """
     session = open_session(operator, build(EvaluationSetup, given))
     announce(session.operator, len(session.workload.cases))

@@ -27,7 +27,7 @@ class RecordOptions(Frozen):
 @click.argument("operator", type=OrdinaryPath())
 @json_option
 def record(run: Path, operator: Path, as_json: bool, **given: Any) -> None:
-    """Write what models answered in RUN on OPERATOR, to be replayed without a key.
+    """Write what models answered in RUN, to be replayed without a key.
 
     The recording quotes no line of OPERATOR: its edits name lines by position and hash. Play it
     with `ascendopt optimize OPERATOR --proposer replay:FILE` on the same sources.

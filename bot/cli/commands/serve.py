@@ -30,11 +30,12 @@ class ServeOptions(Frozen):
 @click.argument("settings", type=OrdinaryPath())
 @click.option("--json", "as_json", is_flag=True, help="Log JSON lines.")
 def serve(settings: Path, as_json: bool, **given: Any) -> None:
-    """Receive webhooks, run jobs and show the dashboard, as the file SETTINGS says.
+    """Receive webhooks, run jobs and show the dashboard.
 
-    Tokens and secrets come from the environment variables that SETTINGS names, or from the files
-    that these name with _FILE at their end. Stops cleanly on SIGINT and SIGTERM: running jobs go
-    back to the queue and continue at the next start.
+    The file SETTINGS names repositories, secrets and folders. Tokens and secrets come from the
+    environment variables that SETTINGS names, or from the files that these name with _FILE at their
+    end. Stops cleanly on SIGINT and SIGTERM: running jobs go back to the queue and continue at the
+    next start.
     """
     import uvicorn
 

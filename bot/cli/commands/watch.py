@@ -35,10 +35,11 @@ class WatchOptions(Frozen):
 @click.argument("settings", type=OrdinaryPath())
 @click.option("--json", "as_json", is_flag=True, help="Log JSON lines.")
 def watch(settings: Path, as_json: bool, **given: Any) -> None:
-    """Poll the repositories of SETTINGS for comments, pushes and merge requests; run jobs.
+    """Poll the repositories of SETTINGS and run jobs.
 
-    SETTINGS is a file, or a checkout: then the repository is that of its remote `origin`, and what
-    the bot remembers lies next to the user's bank.
+    It answers comments, pushes and merge requests. SETTINGS is a file, or a checkout: then the
+    repository is that of its remote `origin`, and what the bot remembers lies next to the user's
+    bank.
 
     The first poll of a repository only notes how it stands. Polls carry ETags, so that one without
     news costs next to nothing.

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from bot.base.text import visible
+from bot.cli.listing import Listing
 from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.cli.say import say
 from bot.report.derived import coverage_table
@@ -20,9 +21,9 @@ from ci.model.derived import DerivedRow, DeriveSettings
 from ci.session import derive as session
 
 
-@click.group()
+@click.group(cls=Listing)
 def workload() -> None:
-    """Derive workloads, begin one, and say how many operators of a repository have one."""
+    """Derive workloads, begin one, or count the operators that have one."""
 
 
 def say_row(row: DerivedRow, done: int, total: int) -> None:
@@ -81,6 +82,9 @@ def derive(ctx: click.Context, /, operators: tuple[Path, ...], as_json: bool, **
     if as_json:
         say(json.dumps([row.model_dump(mode="json") for row in rows], indent=2))
     else:
+        if not rows:
+            say("Nothing to derive: each of the operators has a workload.")
+            return
         made = sum(bool(row.cases) for row in rows)
         say(f"{made} of {amount(len(rows), 'operator has', 'operators have')} a derived workload.")
         for row in rows:

@@ -83,6 +83,8 @@ def frame(kernel: Path, name: str, folder: Path, given_by: GivenBy = nothing_kno
     Raises InputError when there is no such kernel, and what `given_by` raises.
     """
     kernel = kernel.resolve()
+    if kernel.is_dir():
+        raise InputError(f"{kernel} is a folder; give the source that defines the kernel.")
     if not kernel.is_file():
         raise InputError(f"There is no file {kernel}.")
     top = repository_of(kernel.parent)

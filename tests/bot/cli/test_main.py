@@ -5,12 +5,13 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import click
 import pytest
 
-from bot.cli.main import SECTIONS, run
+from bot.cli.main import SECTIONS, root, run
 from tests.bot.make import git, repository, result
 from tests.places import OPERATORS
 
@@ -196,8 +197,14 @@ MALFORMED: dict[str, tuple[Prepare, str]] = {
     ),
     "unknown command": (lambda f: ["optimise"], "optimise"),
     "unknown option": (with_options("evaluate", "--fast"), "--fast"),
-    "no operator given": (lambda f: ["evaluate"], "OPERATOR"),
+    "no operator given": (lambda f: ["evaluate"], "OPERATOR'. See `ascendopt evaluate --help`."),
     "no operator to check": (lambda f: ["check"], "ascendopt check OPERATOR"),
+    "no configuration": (lambda f: ["config", "validate"], "`ascendopt init` writes"),
+    "no checkout to set up": (lambda f: ["init", str(f)], "give the folder of a clone"),
+    "kernel is a folder": (
+        lambda f: ["workload", "frame", str(f), "--out", "x"],
+        "give the source that defines the kernel",
+    ),
     "no folder to create in": (lambda f: ["create", "golden.py:f"], "Missing option '--out'"),
 }
 
@@ -242,6 +249,25 @@ def test_help_lists_every_command_under_its_section(capsys: pytest.CaptureFixtur
         assert section in text
         for name in names:
             assert f"  {name} " in text
+
+
+def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Every command and group below a group, by the words that name it."""
+    yield path
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        one = group.get_command(context, name)
+        yield from commands(one, (*path, name)) if isinstance(one, click.Group) else [(*path, name)]
+
+
+def test_each_help_is_one_screen_of_whole_sentences(capsys: pytest.CaptureFixture[str]) -> None:
+    found = list(commands(root))
+    assert len(found) > 40
+    for words in found:
+        assert run([*words, "--help"]) == 0
+        usage, *lines = capsys.readouterr().out.splitlines()
+        assert not [line for line in lines if line.endswith("...")], words
+        assert len(lines) < 60 and max(map(len, lines)) <= 80, words
 
 
 def test_a_group_alone_shows_its_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -266,7 +266,7 @@ def test_what_was_varied_is_counted_and_little_of_it_is_told_loudly(
         ({"unchanged_from": 1}, "0.98× to 2.50×, the same at every size."),
         (
             {"slowest_case": "1x1024 float32"},
-            "0.98× to 2.50×. Slowest: 1x1024 float32, 0.98×.",
+            "0.98× to 2.50×. Slowest (0.98×): 1x1024 float32.",
         ),
         ({"least": 65536}, "Speedup on inputs of 65,536 elements: 0.98× to 2.50×."),
     ],

@@ -51,7 +51,7 @@ def test_no_line_below_the_headline_says_less_than_it_does() -> None:
 
 def test_the_line_below_has_the_range_and_names_the_worst_case() -> None:
     said = range_line(MADE)
-    assert "1.25× to 2.22×. Least: if MTE2 latency is 240 cycles (default 200)." in said
+    assert "1.25× to 2.22×. Smallest gain: if MTE2 latency is 240 cycles (default 200)." in said
     assert said.endswith("Less than half of the gain remains there.")
     assert range_line(result()) == ""
 

@@ -122,12 +122,12 @@ def test_axe_finds_nothing_serious_in_a_report(flags: tuple[str, ...], tmp_path:
 
 
 @pytest.mark.more_programs
-def test_a_narrow_page_shows_what_each_trial_changed(tmp_path: Path) -> None:
-    cut = "[...document.querySelectorAll('.scroll')].filter(t => t.scrollWidth > t.clientWidth)"
-    script = f"say({cut}.map(t => t.getAttribute('aria-label')))"
-    assert "Trials" not in json.loads(
-        answered(html(MADE), tmp_path, script, "--window-size=390,900")
-    )
+def test_a_narrow_page_shows_tables_whole_and_pictures_large(tmp_path: Path) -> None:
+    wider = "[...document.querySelectorAll('.scroll')].filter(t => t.scrollWidth > t.clientWidth)"
+    script = f"say({wider}.map(t => [!!t.querySelector('svg'), t.getAttribute('aria-label')]))"
+    found = json.loads(answered(html(MADE), tmp_path, script, "--window-size=390,900"))
+    assert [label for picture, label in found if not picture] == []
+    assert [picture for picture, _ in found].count(True) == 2
 
 
 @pytest.mark.more_programs

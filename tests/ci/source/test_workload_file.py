@@ -144,7 +144,7 @@ def test_each_mistake_is_one_sentence_that_names_the_file(
 
 
 def test_missing_and_binary_files_are_named(operator: Operator, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="has no workload"):
+    with pytest.raises(InputError, match="has no workload: .*workload derive"):
         load_workload(operator)
     with pytest.raises(InputError, match="no file or folder"):
         load_workload(operator, tmp_path / "none.yaml")

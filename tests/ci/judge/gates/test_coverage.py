@@ -51,8 +51,8 @@ def test_what_was_too_costly_is_told_with_its_cost(evaluator: Evaluator) -> None
     subject.work.sweeps["confirm"] = found
     failure = CoverageGate().check(subject)
     assert failure and failure.refusal.sentence == (
-        "Only 0 varied cases were tried, of 40 at least (length: too costly to try (cases: "
-        "2, at least 7 s each))."
+        "Only 0 varied cases were tried, of 40 at least (length: too costly to try (2 "
+        "cases, at least 7 s each))."
     )
 
 
@@ -63,9 +63,9 @@ def test_reasons_for_what_is_not_varied_are_told_apart() -> None:
     found.turn_down("empty").decline("")
     found.turn_down("length").too_costly(4.2)
     assert found.untaken == (
-        "rank: the original operator rejects it, too (cases: 1)",
-        "empty: the original operator rejects it, too (cases: 1) and "
-        "the original operator is wrong on it, too (cases: 1)",
-        "length: too costly to try (cases: 1, at least 4 s each)",
+        "rank: the original operator rejects it, too (1 case)",
+        "empty: the original operator rejects it, too (1 case) and "
+        "the original operator is wrong on it, too (1 case)",
+        "length: too costly to try (1 case, at least 4 s each)",
     )
     assert (found.declined, found.costly) == (3, 1)

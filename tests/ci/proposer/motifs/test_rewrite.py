@@ -52,6 +52,13 @@ def test_rewind_takes_an_optimization_out_and_forward_puts_it_back(motif: str) -
     assert first(MOTIFS[motif], MOTIFS[motif].forward, rewound) == kernel(fast)
 
 
+def test_every_motif_of_calls_or_patterns_has_an_example() -> None:
+    assert set(EXAMPLES) == {"forward", "rewind"}, "an example goes below one of the two"
+    forms = {m.id: (*m.forward, *m.rewind) for m in MOTIFS.values()}
+    written = {name for name, those in forms.items() if not all(one.transform for one in those)}
+    assert written - {*EXAMPLES["forward"], *EXAMPLES["rewind"]} == set()
+
+
 def test_a_site_that_is_alone_is_offered_once() -> None:
     motif = MOTIFS["remove-vector-barrier"]
     text = kernel("    A(n);\n    PipeBarrier<PIPE_V>();\n    B(n);\n")
