@@ -15,6 +15,7 @@ from typing import TypeAlias
 from ci.backend.sim import SimulatorBackend, SimulatorBuild
 from ci.host.tiling_request import HostRequest, host_request, platform_facts
 from ci.judge.check.doubts import doubtful, may_round, outputs_guessed
+from ci.judge.check.far import far
 from ci.judge.check.findings import Findings
 from ci.judge.check.host_state import as_inferred, ask_again, left_unset, remembers
 from ci.judge.check.ignored import ignored, only_first
@@ -167,6 +168,19 @@ class _Check:
         self.revalue(build)
         remembers(build, asked, self.findings)
         meetings.ask(asked)
+        if self.settings.varied:
+            self._far(build)
+
+    def _far(self, build: SimulatorBuild) -> None:
+        """Tensors of gibibytes, made from the cases that pass."""
+        passing = [case for varied, case in self.launched if not varied and self._right(case)]
+        if not passing:
+            return
+        self.say("tensors of gibibytes")
+        workload = self.standard.workload.model_copy(update={"cases": tuple(passing)})
+        standard = dataclasses.replace(self.standard, workload=workload)
+        if not far(standard, build, lambda: self.late, self.findings):
+            self.notes.append("Time is up: not all tensors of gibibytes were tried.")
 
     def revalue(self, build: SimulatorBuild | None) -> None:
         """Make notes of what other values of a case's integers do not show, where no golden

@@ -171,6 +171,10 @@ class Findings:
         """What no launch shows, as grave as the rules say."""
         self._told(kind, finding_rule(kind).severity, place, text, "")
 
+    def far(self, warning: MachineWarning, place: Place, text: str) -> None:
+        """A number that only tensors of gibibytes make too large: a warning."""
+        self._told(warning.kind, Severity.WARNING, place, text, "tensor of gibibytes")
+
     def _told(self, kind: str, severity: Severity, place: Place, text: str, varied: str) -> None:
         rule = finding_rule(kind)
         self._add(
