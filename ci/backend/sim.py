@@ -28,7 +28,7 @@ from ci.simulator.decisions import decisions_of, frames
 from ci.simulator.elf import code_digest
 from ci.simulator.ensemble import members_of, states
 from ci.simulator.kernel_cores import Cores, cores_of
-from ci.simulator.launch import Cover, asked_addresses, launch
+from ci.simulator.launch import Addresses, asked_addresses, launch
 from ci.simulator.launch_request import LaunchSpec
 from ci.simulator.launch_room import LaunchRoom
 from ci.simulator.source_lines import expect_lines
@@ -389,7 +389,7 @@ class SimulatorBuild(TiledBuild):
 
     def addresses(
         self, case: WorkloadCase, inputs: Tensors, outputs: Tensors, seconds: float
-    ) -> tuple[Cover, ...] | None:
+    ) -> Addresses | None:
         """Which bytes of its tensors the kernel's copies name; the arrays give sizes only.
 
         None for a kernel of cube cores. Ends after `seconds` of CPU time. Raises TrialFailure.

@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError
 
@@ -42,10 +42,21 @@ case of seven is missed once in 20,000 times."""
 MOST_WARNINGS = 20
 """Narrowed numbers and odd questions that are read of an answer, of each."""
 
+MOST_ASKED = 100
+"""Lines that ask for attributes and tensors that are read of an answer."""
+
 ODD = ("attribute_type", "beyond_rank", "block_dim")
 """Kinds of odd questions; see `host::note_odd`."""
 
 _CRASH = re.compile(r"^crash((?: 0x[0-9a-f]{1,12}){1,65})(?: without (\d{1,3}))?$", re.MULTILINE)
+
+
+class Asked(Frozen):
+    """A line of the host side that asks for something."""
+
+    what: Literal["attribute", "tensor"]
+    number: int = Field(description="Counted from 0; each tensor of a list counts.")
+    place: Place
 
 
 class TilingAnswer(Frozen):
@@ -65,6 +76,9 @@ class TilingAnswer(Frozen):
     log: tuple[str, ...] = ()
     warnings: tuple[MachineWarning, ...] = Field(
         default=(), description="Numbers that did not fit their field, and odd questions."
+    )
+    asked: tuple[Asked, ...] = Field(
+        default=(), description="Where it asked for attributes, and shapes or values of tensors."
     )
 
 
@@ -316,6 +330,7 @@ def _tiling_answer(answer: dict[str, Any], log: list[str]) -> TilingAnswer:
         outputs=outputs,
         log=tuple(log),
         warnings=_seen(answer),
+        asked=_asked(answer),
     )
 
 
@@ -328,6 +343,15 @@ def _seen(answer: Mapping[str, Any]) -> tuple[MachineWarning, ...]:
         for row in rows[:MOST_WARNINGS] if isinstance(rows, list) else []:
             with suppress(KeyError, TypeError, ValueError, ValidationError):
                 found.append(read(row))
+    return tuple(found)
+
+
+def _asked(answer: Mapping[str, Any]) -> tuple[Asked, ...]:
+    """Where the host side asks for what, as far as it can be read."""
+    found, rows = [], answer.get("asked")
+    for row in rows[:MOST_ASKED] if isinstance(rows, list) else []:
+        with suppress(KeyError, TypeError, ValueError, ValidationError):
+            found.append(Asked(what=row["what"], number=row["number"], place=_place(row)))
     return tuple(found)
 
 

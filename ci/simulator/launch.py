@@ -136,6 +136,13 @@ class Cover(NamedTuple):
     digest: str
 
 
+class Addresses(NamedTuple):
+    """What a launch without data asks for of each tensor, and what was odd."""
+
+    covers: tuple[Cover, ...]
+    warnings: tuple[MachineWarning, ...]
+
+
 def asked_addresses(
     runner: Path,
     spec: LaunchSpec,
@@ -143,7 +150,7 @@ def asked_addresses(
     outputs: Tensors,
     limits: Limits,
     constants: Mapping[str, float],
-) -> tuple[Cover, ...]:
+) -> Addresses:
     """Run a kernel without its data: which bytes its copies name.
 
     The arrays give sizes only. Raises TrialFailure(LAUNCH_ERROR, MEMORY_ERROR or TIMEOUT).
@@ -153,12 +160,13 @@ def asked_addresses(
         write_request(place.folder, constants, asked, inputs, outputs, timeline=False)
         report = _reported(place, asked)
     try:
-        return tuple(TypeAdapter(list[Cover]).validate_python(report.get("cover")))
+        covers = TypeAdapter(list[Cover]).validate_python(report.get("cover"))
     except ValidationError as problem:
         raise TrialFailure(
             Outcome.LAUNCH_ERROR,
             Refusal(sentence="The run's report is not one of the machine's."),
         ) from problem
+    return Addresses(tuple(covers), _warnings(report, spec))
 
 
 def _read_report(path: Path) -> dict[str, Any] | None:

@@ -15,9 +15,10 @@ from typing import TypeAlias
 from ci.backend.sim import SimulatorBackend, SimulatorBuild
 from ci.host.tiling_request import HostRequest, host_request, platform_facts
 from ci.judge.check.doubts import doubtful, may_round, outputs_guessed
+from ci.judge.check.far import far
 from ci.judge.check.findings import Findings
 from ci.judge.check.host_state import as_inferred, ask_again, left_unset, remembers
-from ci.judge.check.ignored import ignored
+from ci.judge.check.ignored import ignored, only_first
 from ci.judge.check.meetings import Meetings
 from ci.judge.check.other_values import other_values
 from ci.judge.gate_subject import Standard
@@ -77,21 +78,25 @@ class _Check:
         for case in self.standard.workload.cases:
             self.say(f"case {case.name}")
             found = self._plain(case)
-            self._collect(found)
+            self._collect(case, found)
             if isinstance(found, TrialFailure) and found.outcome in ALWAYS:
                 break
             self.launched.append(("", case))
 
-    def _collect(self, found: Launched | TrialFailure, family: str = "") -> None:
+    def _collect(
+        self, case: WorkloadCase, found: Launched | TrialFailure, family: str = ""
+    ) -> None:
+        plain = [self._plain(one) for varied, one in self.launched if not varied]
+        own = [one for one in plain if isinstance(one, Launched)]
+        if isinstance(found, TrialFailure) or not found.compared.agrees:
+            only_first(self.standard, case, self.findings, family)
+            if family == Attributes.name:
+                cases = [one.case for one in own]
+                ignored(self.standard, case, found, cases, self.findings)
         if isinstance(found, TrialFailure):
             self.findings.failure(found, family, mild=family == Empty.name)
         else:
-            plain = [self._plain(case) for varied, case in self.launched if not varied]
-            own = [one for one in plain if isinstance(one, Launched)]
             longer = may_round(own, found)
-            if family == Attributes.name and not found.compared.agrees:
-                cases = [one.case for one in own]
-                ignored(self.standard, found, cases, self.seed, self.findings)
             self.findings.launched(found, self.seed, family, rounding=family in ROUNDING or longer)
 
     def ask(self) -> None:
@@ -128,7 +133,7 @@ class _Check:
                 continue
             self.varied[family] = self.varied.get(family, 0) + 1
             self._doubt(family, case)
-            self._collect(taken, family)
+            self._collect(case, taken, family)
             (self.launched if isinstance(taken, Launched) else self.failed).append((family, case))
         for ladder in swept.longer:
             self._first_taken(ladder)
@@ -151,7 +156,7 @@ class _Check:
                 continue
             self.varied[Lengths.name] = self.varied.get(Lengths.name, 0) + 1
             self._doubt(Lengths.name, case)
-            self._collect(taken, Lengths.name)
+            self._collect(case, taken, Lengths.name)
             kept = self.launched if isinstance(taken, Launched) else self.failed
             kept.append((Lengths.name, case))
             return
@@ -163,6 +168,19 @@ class _Check:
         self.revalue(build)
         remembers(build, asked, self.findings)
         meetings.ask(asked)
+        if self.settings.varied:
+            self._far(build)
+
+    def _far(self, build: SimulatorBuild) -> None:
+        """Tensors of gibibytes, made from the cases that pass."""
+        passing = [case for varied, case in self.launched if not varied and self._right(case)]
+        if not passing:
+            return
+        self.say("tensors of gibibytes")
+        workload = self.standard.workload.model_copy(update={"cases": tuple(passing)})
+        standard = dataclasses.replace(self.standard, workload=workload)
+        if not far(standard, build, lambda: self.late, self.findings):
+            self.notes.append("Time is up: not all tensors of gibibytes were tried.")
 
     def revalue(self, build: SimulatorBuild | None) -> None:
         """Make notes of what other values of a case's integers do not show, where no golden
@@ -179,7 +197,7 @@ class _Check:
                     continue
                 again = _Check(self.standard, self.settings, self.say, started=self.started)
                 again._doubt(varied, other)
-                again._collect(taken, varied)
+                again._collect(other, taken, varied)
                 if build is not None:
                     again.launched.append((varied, other))
                     again._watch(build, Meetings(build, again.findings), {})

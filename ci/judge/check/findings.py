@@ -33,6 +33,7 @@ _CAUSES: Final = (
     "short_tiling",
     "attribute_type",
     "ignored",
+    "only_first",
     "division",
     "behind",
     "unset",
@@ -89,6 +90,7 @@ _ORDER: Final = (
     "narrowed_field",
     "attribute_type",
     "ignored",
+    "only_first",
     "short_tiling",
     "workspace",
     "memory_error",
@@ -168,6 +170,10 @@ class Findings:
     def told(self, kind: str, place: Place, text: str) -> None:
         """What no launch shows, as grave as the rules say."""
         self._told(kind, finding_rule(kind).severity, place, text, "")
+
+    def far(self, warning: MachineWarning, place: Place, text: str) -> None:
+        """A number that only tensors of gibibytes make too large: a warning."""
+        self._told(warning.kind, Severity.WARNING, place, text, "tensor of gibibytes")
 
     def _told(self, kind: str, severity: Severity, place: Place, text: str, varied: str) -> None:
         rule = finding_rule(kind)

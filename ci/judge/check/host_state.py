@@ -104,14 +104,17 @@ def remembers(build: TiledBuild, asked: Mapping[str, HostRequest], findings: Fin
             return
 
 
-def as_inferred(standard: Standard, case: WorkloadCase) -> bool | None:
-    """Whether the declared outputs of a case have as many elements as InferShape gives them; None
-    where it gives none."""
+def as_inferred(
+    standard: Standard, case: WorkloadCase, outputs: Tensors | None = None
+) -> bool | None:
+    """Whether the `outputs` of a case, the declared ones by default, have as many elements as
+    InferShape gives them; None where it gives none."""
     build, operator = standard.references.unmodified, standard.operator
     if not isinstance(build, TiledBuild):
         return None
     try:
-        outputs = declared_outputs(operator, case)
+        if outputs is None:
+            outputs = declared_outputs(operator, case)
         request = host_request(operator, case, platform_facts(build.device))
         told = build.host.answers([request])[0].inference
     except (InputError, TrialFailure):

@@ -69,7 +69,7 @@ class AddressesGate(Gate):
                 place=cause.place if cause.place.file else place,
                 evidence="addresses",
             )
-        for one, other in zip(right, now or (), strict=False):
+        for one, other in zip(right, now.covers if now else (), strict=False):
             said = _difference(one, other)
             if said:
                 return self.refuse(
@@ -88,9 +88,9 @@ def _cover(build: SimulatorBuild, huge: Huge) -> tuple[Cover, ...] | None:
         found = build.addresses(huge.case, huge.inputs, huge.outputs, SECONDS)
     except (TrialFailure, InputError):
         return None
-    if found is None or any(0 < one.written < one.size for one in found):
+    if found is None or any(0 < one.written < one.size for one in found.covers):
         return None
-    return found
+    return found.covers
 
 
 def _difference(right: Cover, now: Cover) -> str:

@@ -33,6 +33,8 @@ class Huge:
     case: WorkloadCase
     inputs: Tensors
     outputs: Tensors
+    near: WorkloadCase
+    """The case that it was made from."""
 
 
 def huge_cases(known: Known, references: References) -> Iterator[Huge]:
@@ -88,6 +90,7 @@ def _grown(known: Known, references: References, axis: Axis, goal: int) -> Huge 
         case,
         [far(a, b) for a, b in zip(short.inputs, more.inputs, strict=True)],
         [far(a, b) for a, b in zip(short.outputs, more.outputs, strict=True)],
+        axis.case,
     )
 
 

@@ -40,18 +40,47 @@ class Rank(Family):
 
 
 class ListLengths(Family):
-    """More and fewer tensors in the lists of dynamic inputs."""
+    """More and fewer tensors in the lists of dynamic inputs, and tensors that differ in shape."""
 
     name = "list length"
 
     def ladders(self, known: Known) -> Iterator[Ladder]:
         """Lists of equal length stay of equal length."""
-        for case in known.workload.cases:
-            lengths = {len(e) for e in case.inputs if isinstance(e, tuple) and e}
-            for length in lengths:
-                for new in (*LIST_LENGTHS, length + 1):
-                    if new != length:
-                        yield [relisted(known, case, length, new)]
+        return in_turns(ladder for case in known.workload.cases for ladder in _lists(known, case))
+
+
+def _lists(known: Known, case: WorkloadCase) -> Iterator[Iterator[Ladder]]:
+    """Other lengths, and other shapes behind the first tensor."""
+    for length in {len(e) for e in case.inputs if isinstance(e, tuple) and e}:
+        new = [n for n in (*LIST_LENGTHS, length + 1) if n != length]
+        yield ([relisted(known, case, length, n)] for n in new)
+        some = case if length > 1 else relisted(known, case, length, length + 1)
+        yield iter([_uneven(known, some)])
+
+
+def _uneven(known: Known, case: WorkloadCase) -> Iterator[WorkloadCase]:
+    """Lists whose tensors are not of one shape: those behind the first are longer in the last
+    dimension, the first one or both, or shorter where they have elements to spare."""
+    for places, times in (((-1,), 2), ((0,), 2), ((0, -1), 2), ((-1,), 0.5), ((0,), 0.5)):
+
+        def entry(given: Entry, places: tuple[int, ...] = places, times: float = times) -> Entry:
+            if not isinstance(given, tuple) or len({t.shape for t in given}) != 1:
+                return given
+            changed = [_stretched(t, places, times) for t in given[1:]]
+            return given[0], *changed
+
+        inputs, outputs = tuple(map(entry, case.inputs)), tuple(map(entry, case.outputs))
+        if inputs != case.inputs:
+            how = f"{case.name} with lists of {times:g} times the length in {places}"
+            made = {"name": how, "inputs": inputs, "outputs": outputs}
+            yield known.free(case.model_copy(update=made))
+
+
+def _stretched(tensor: TensorCase, places: tuple[int, ...], times: float) -> TensorCase:
+    shape = [*tensor.shape]
+    for at in {place % len(shape) for place in places} if shape else ():
+        shape[at] = max(1, int(shape[at] * times))
+    return tensor.model_copy(update={"shape": tuple(shape)})
 
 
 class Presence(Family):

@@ -217,10 +217,22 @@ def _others(known: Known, spec: AttrSpec, now: AttrValue | None) -> Iterator[Att
 
 def _other_lists(now: tuple[Any, ...]) -> Iterator[AttrValue]:
     yield now[::-1]
+    yield from _other_lengths(now)
     for index, value in enumerate(now[:MOST_ITEMS]):
         others = [not value] if isinstance(value, bool) else [0, 1, value + 1, value - 1]
         for other in others:
             yield (*now[:index], type(value)(other), *now[index + 1 :])
+
+
+def _other_lengths(now: tuple[Any, ...]) -> Iterator[AttrValue]:
+    """One item more, which differs from the others, and one less."""
+    if now and isinstance(now[-1], bool):
+        yield (*now, not now[-1])
+    elif now and isinstance(now[-1], (int, float)):
+        free = (type(now[-1])(v) for v in (0, 1, 2, *(max(now) + n for n in (1, 2))))
+        yield from ((*now, v) for v in [*dict.fromkeys(v for v in free if v not in now)][:2])
+    if len(now) > 1:
+        yield now[:-1]
 
 
 def _other_numbers(now: float, numbers: Iterable[float], whole: bool) -> Iterator[float]:

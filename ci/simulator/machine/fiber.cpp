@@ -97,7 +97,10 @@ void resume(int index) {
     }
     fiber.ready = nullptr;
     fiber.polls = false;
-    static const auto stack_bytes = static_cast<size_t>(constants().get("limit.stack_bytes"));
+    // Frames are larger in a kernel that is built to be checked; the plain one is held to the
+    // limit.
+    static const size_t stack_bytes =
+        launch().checked ? STACK_BYTES : static_cast<size_t>(constants().get("limit.stack_bytes"));
     const uint8_t* end = fiber.stack + GUARD_BYTES + STACK_BYTES;
     limit_stack(end - stack_bytes, end);
     swapcontext(&scheduler, &fiber.context);

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -247,6 +249,20 @@ static void kernel(u8** a) {
     done = harness.run(body.replace("BYTES", "33000"), [X], [X])
     assert done.outcome == "launch_error"
     assert "32768 bytes" in done.report["message"]
+
+
+class CheckedHarness(MachineHarness):
+    flavour = "checked"
+
+
+def test_the_larger_frames_of_a_kernel_that_is_checked_are_not_held_to_the_stack(
+    tmp_path: Path,
+) -> None:
+    body = """
+    volatile char room[60000]; room[0] = 1; room[59999] = 2;
+    *(int*)a[1] = room[0] + room[59999];
+"""
+    CheckedHarness(tmp_path).equals(body, [X], [np.full(1, 3, np.int32)])
 
 
 def test_absent_input_is_a_null_pointer(harness: MachineHarness) -> None:

@@ -115,6 +115,16 @@ protected:
         if (ir >= irs.size() || relative >= irs[ir].GetInstanceNum()) return nullptr;
         return tensors[irs[ir].GetInstanceStart() + relative].get();
     }
+    // The tensor, noting the line that asks for its shape or values.
+    Tensor* asked(size_t i, const char* file, int line) const {
+        host::note_asked("tensor", i, file, line);
+        return in(i);
+    }
+    Tensor* asked(size_t ir, size_t relative, const char* file, int line) const {
+        const auto& irs = node_->info.ir_inputs_;
+        if (ir >= irs.size() || relative >= irs[ir].GetInstanceNum()) return nullptr;
+        return asked(irs[ir].GetInstanceStart() + relative, file, line);
+    }
     Tensor* in(size_t ir, size_t relative) const {
         return instance(node_->info.ir_inputs_, node_->info.inputs_, ir, relative);
     }
@@ -173,22 +183,38 @@ public:
 class TensorContext : public ExtendedKernelContext {
 public:
     using ExtendedKernelContext::ExtendedKernelContext;
-    const Tensor* GetInputTensor(size_t i) const { return in(i); }
+    const Tensor* GetInputTensor(size_t i, const char* file = __builtin_FILE(),
+                                 int line = __builtin_LINE()) const {
+        return asked(i, file, line);
+    }
     const Tensor* GetOptionalInputTensor(size_t ir) const { return in(ir, 0); }
-    const Tensor* GetRequiredInputTensor(size_t ir) const { return in(ir, 0); }
-    const Tensor* GetDynamicInputTensor(size_t ir, size_t relative) const {
-        return in(ir, relative);
+    const Tensor* GetRequiredInputTensor(size_t ir, const char* file = __builtin_FILE(),
+                                         int line = __builtin_LINE()) const {
+        return asked(ir, 0, file, line);
+    }
+    const Tensor* GetDynamicInputTensor(size_t ir, size_t relative,
+                                        const char* file = __builtin_FILE(),
+                                        int line = __builtin_LINE()) const {
+        return asked(ir, relative, file, line);
     }
 };
 
 class TilingContext : public TensorContext {
 public:
     using TensorContext::TensorContext;
-    const StorageShape* GetInputShape(size_t i) const { return shape(in(i)); }
+    const StorageShape* GetInputShape(size_t i, const char* file = __builtin_FILE(),
+                                      int line = __builtin_LINE()) const {
+        return shape(asked(i, file, line));
+    }
     const StorageShape* GetOptionalInputShape(size_t ir) const { return shape(in(ir, 0)); }
-    const StorageShape* GetRequiredInputShape(size_t ir) const { return shape(in(ir, 0)); }
-    const StorageShape* GetDynamicInputShape(size_t ir, size_t relative) const {
-        return shape(in(ir, relative));
+    const StorageShape* GetRequiredInputShape(size_t ir, const char* file = __builtin_FILE(),
+                                              int line = __builtin_LINE()) const {
+        return shape(asked(ir, 0, file, line));
+    }
+    const StorageShape* GetDynamicInputShape(size_t ir, size_t relative,
+                                             const char* file = __builtin_FILE(),
+                                             int line = __builtin_LINE()) const {
+        return shape(asked(ir, relative, file, line));
     }
     const StorageShape* GetOutputShape(size_t i) const { return shape(out(i)); }
     const StorageShape* GetDynamicOutputShape(size_t ir, size_t relative) const {

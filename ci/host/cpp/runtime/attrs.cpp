@@ -15,6 +15,7 @@ void RuntimeAttrs::add(const Value& value) { values_.push_back(std::make_unique<
 const void* RuntimeAttrs::find(size_t index, unsigned kinds, const char* file, int line) const {
     if (index >= values_.size()) return nullptr;
     const Value& v = *values_[index];
+    host::note_asked("attribute", index, file, line);
     constexpr const char* kWords[] = {"an int", "a float", "a bool", "a string", "a list"};
     if (v.kind != Value::kMissing && (kinds >> v.kind & 1) == 0)
         host::note_odd("attribute_type",

@@ -222,6 +222,32 @@ std::string host::odd_seen() {
     });
 }
 
+namespace {
+struct Asking {
+    std::string what, file;
+    size_t number;
+    int line;
+};
+std::vector<Asking>& askings() {
+    static std::vector<Asking> all;
+    return all;
+}
+}  // namespace
+
+void host::note_asked(const char* what, size_t number, const char* file, int line) {
+    constexpr size_t kMost = 100;
+    for (const Asking& one : askings())
+        if (one.line == line && one.number == number && one.what == what) return;
+    if (askings().size() < kMost) askings().push_back({what, file, number, line});
+}
+
+std::string host::asked_seen() {
+    return list(askings(), [](const Asking& one) {
+        return "{\"what\":" + quoted(one.what) + ",\"number\":" + std::to_string(one.number) +
+               ",\"file\":" + quoted(one.file) + ",\"line\":" + std::to_string(one.line) + "}";
+    });
+}
+
 std::string host::narrowed_seen() {
     return list(optiling::narrowed(), [](const optiling::Narrowed& one) {
         return "{\"field\":" + quoted(one.field) + ",\"given\":" + std::to_string(one.given) +

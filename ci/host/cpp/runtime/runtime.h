@@ -74,6 +74,9 @@ std::string narrowed_seen();
 // What the host side has asked that is odd, as a JSON list.
 std::string odd_seen();
 
+// Where the host side has asked for attributes and tensors, as a JSON list.
+std::string asked_seen();
+
 // `text` as a JSON string, quotes included.
 std::string quoted(const std::string& text);
 // A JSON array of what `word` makes of the items.

@@ -355,7 +355,7 @@ std::string tile(const Request& request) {
     return tiled(asked.node, ending,
                  decided(asked.node) + ",\"decisions\":" + decisions_seen() +
                      ",\"narrowed\":" + narrowed_seen() + ",\"odd\":" + odd_seen() +
-                     ",\"log\":" + list(log_lines(), quoted));
+                     ",\"asked\":" + asked_seen() + ",\"log\":" + list(log_lines(), quoted));
 }
 
 std::string tile_in_short(const Request& request, bool compared) {

@@ -142,13 +142,36 @@ STORE = f"""
 TWICE = LOAD + "        Muls(a, a, 2.0f, n);\n" + STORE
 
 
+def in_tiles(step: str, tile: int = 1024) -> str:
+    """A body that copies tiles of x to `a`, takes a step on `m` numbers there, and stores them."""
+    return f"""
+        pipe.InitBuffer(first, {tile} * sizeof(float));
+        LocalTensor<float> a = first.Get<float>();
+        for (uint64_t at = GetBlockIdx() * {tile}; at < n; at += GetBlockNum() * {tile}) {{
+            uint32_t m = n - at < {tile} ? n - at : {tile};
+            DataCopyPad(a, x[at], {{1, m * 4, 0, 0, 0}}, {{false, 0, 0, 0.0f}});
+            {ordered("MTE2_V")}
+            {step}
+            {ordered("V_MTE3")}
+            DataCopyPad(y[at], a, {{1, m * 4, 0, 0, 0}});
+            {ordered("MTE3_MTE2")}
+        }}
+"""
+
+
+def edited(folder: Path, *edits: tuple[str, str, str]) -> Path:
+    """The operator in `folder` with texts of its files changed: file, before, after."""
+    for file, before, after in edits:
+        text = (folder / file).read_text()
+        assert text.count(before) == 1
+        (folder / file).write_text(text.replace(before, after))
+    return folder
+
+
 def changed(folder: Path, file: str, before: str, after: str) -> Path:
     """An operator that doubles its input, with a text of one of its files changed."""
     write_operator(folder, TWICE, golden="x * np.float32(2)")
-    text = (folder / file).read_text()
-    assert text.count(before) == 1
-    (folder / file).write_text(text.replace(before, after))
-    return folder
+    return edited(folder, (file, before, after))
 
 
 def checked(folder: Path, varied: int = 0) -> CheckReport:

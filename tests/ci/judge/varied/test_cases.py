@@ -10,7 +10,7 @@ import pytest
 from ci.judge.varied.base import Family, Known, tensors
 from ci.judge.varied.lengths import Lengths, OwnThresholds
 from ci.judge.varied.numbers import changed_numbers, tiling_numbers
-from ci.judge.varied.structure import Dtypes, Presence, Rank
+from ci.judge.varied.structure import Dtypes, ListLengths, Presence, Rank
 from ci.judge.varied.values import Attributes, Ranges
 from ci.model.operator import AttrSpec, Operator
 from ci.model.workload import AttrValue, TensorCase, Workload, WorkloadCase
@@ -107,7 +107,8 @@ def test_sizes_are_made_around_the_numbers_of_the_changed_lines() -> None:
         ("bool", True, {False}),
         ("int", 3, {0, -3, 4, 6}),
         ("float", 0.5, {0.0, -0.5, 8.0}),
-        ("list_int", (1, 2), {(2, 1), (0, 2)}),
+        ("list_int", (1, 2), {(2, 1), (0, 2), (1,), (1, 2, 0), (1, 2, 3)}),
+        ("list_bool", (True,), {(False,), (True, False)}),
     ],
 )
 def test_attributes_take_other_values(type_: str, now: AttrValue, others: set[AttrValue]) -> None:
@@ -118,6 +119,16 @@ def test_attributes_take_other_values(type_: str, now: AttrValue, others: set[At
     found = {c.attrs["a"] for c in made(Attributes(), given)}
     assert others <= found
     assert now not in found
+
+
+def test_tensors_of_a_list_get_shapes_of_their_own_however_many_the_case_has() -> None:
+    for length in (1, 2):
+        own = WorkloadCase(
+            name="c", inputs=((TensorCase(shape=(4, 8), dtype="float32"),) * length,)
+        )
+        found = shapes(ListLengths(), known(own))
+        for rest in ((4, 16), (8, 8), (8, 16), (4, 4), (2, 8)):
+            assert [(4, 8), rest] in found
 
 
 def test_every_declared_dtype_is_tried_on_every_case() -> None:
