@@ -155,9 +155,11 @@ def _ticked(work: Work) -> Plan:
     """
     person, event = work.event.sender, work.event
     earlier = ticks(event.text_before)
-    found = [one for one in ticks(event.text) if event.text_before and one not in earlier]
+    found = [one for one in ticks(event.text) if one not in earlier]
     if not found:
         return Plan(note="no box is ticked")
+    if not event.text_before:
+        return _unknown_tick(work)
     if not _may_ask(work, person):
         return Plan(refresh=True, note=f"{person} has no {work.config.permission} permission")
     here = work.connection.here
@@ -173,6 +175,16 @@ def _ticked(work: Work) -> Plan:
         refresh=True,
         note="; ".join(f"{t.action} {t.what}" for t in found),
     )
+
+
+def _unknown_tick(work: Work) -> Plan:
+    """Plan an answer where a box is ticked and the event lacks the text before: GitCode's does, and
+    that of an edit of the title. Nobody knows whose tick it is, so it counts for nobody."""
+    event, answers = work.event, tuple[Reply, ...]()
+    if _may_ask(work, event.sender):
+        mark = f"tick-{event.digest[:16] or event.delivery}"
+        answers = (Reply(event.number, mark, said("unknown_tick"), in_issue=True),)
+    return Plan(replies=answers, refresh=True, note="nobody knows who ticked a box")
 
 
 # Comments

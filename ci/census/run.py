@@ -15,9 +15,11 @@ from ci.census.worker import lost, question
 from ci.host.door import open_door
 from ci.model.census import ROWS, CensusRow, CensusSettings
 from ci.model.errors import InputError
+from ci.model.folder_walk import legible
 from ci.model.settings import TWO_WORKERS
 from ci.simulator.toolchain import Toolchain
-from ci.source.discovery import operator_places
+from ci.source.discovery import no_path, operator_places
+from ci.source.placed import sources_without_name
 from ci.source.seen_kernels import no_operator
 from ci.source.workload_file import find_workload
 from ci.system.row_file import RowFile
@@ -41,6 +43,7 @@ def take_census(
             raise InputError(f"There is no folder {folder}.")
     top = repository.resolve()
     folders = select(operator_places(top), settings.operators, repository)
+    nameless = [_nameless(place, top) for place in sources_without_name(top)]
     out.mkdir(parents=True, exist_ok=True)
     kept = rows_of(out / ROWS)
     known = kept.rows
@@ -63,8 +66,10 @@ def take_census(
             done = sum(f.relative_to(top).as_posix() in known for f in folders)
             on_row(row, done, len(folders))
 
+    for row in nameless:
+        kept.add(row)
     if not waiting:
-        return [known[f.relative_to(top).as_posix()] for f in folders]
+        return [*(known[f.relative_to(top).as_posix()] for f in folders), *nameless]
     with workers(settings.pool or TWO_WORKERS) as pool:
         threads = ThreadPoolExecutor(pool.size)
         try:
@@ -72,7 +77,13 @@ def take_census(
                 pass
         finally:
             threads.shutdown(wait=False, cancel_futures=True)
-    return [known[p] for f in folders if (p := f.relative_to(top).as_posix()) in known]
+    rows = (known.get(f.relative_to(top).as_posix()) for f in folders)
+    return [*(row for row in rows if row is not None), *nameless]
+
+
+def _nameless(place: Path, top: Path) -> CensusRow:
+    """The row of what cannot be read for its name."""
+    return lost(legible(place), top, no_path(place))
 
 
 def select(folders: Iterable[Path], glob: str, repository: Path) -> list[Path]:

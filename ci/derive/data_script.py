@@ -24,7 +24,9 @@ from ci.source.golden import library_folders, python_folders
 from ci.source.readable_files import shown, within
 from ci.system.sandbox import Limits, run
 
-_LIMITS: Final = Limits(seconds=60, memory_bytes=8 << 30, file_bytes=512 << 20)
+_LIMITS: Final = Limits(
+    seconds=60, memory_bytes=8 << 30, file_bytes=512 << 20, written_bytes=2 << 30
+)
 _MOST_SCRIPTS: Final = 3
 _MOST_TRIES: Final = 3
 """Times that a script is run, each time with other arguments, until it ends well."""

@@ -42,6 +42,19 @@ def is_text(name: str) -> bool:
     return name.isprintable() or name.encode(errors="ignore").decode() == name
 
 
+def nameless(folder: Path) -> list[Path]:
+    """Return what lies in a folder under names that are no UTF-8: what `walk` leaves out."""
+    try:
+        return [one for one in folder.iterdir() if not is_text(one.name)]
+    except OSError:
+        return []
+
+
+def legible(path: Path) -> Path:
+    """`path` in letters that any report holds: what is no UTF-8 is written as \\xNN."""
+    return Path(os.fsencode(path).decode(errors="backslashreplace"))
+
+
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()

@@ -52,8 +52,13 @@ def file_bytes(path: Path, inside: Path | None = None, *, most_bytes: int = MOST
 
 def file_text(path: Path, inside: Path | None = None, *, most_bytes: int = MOST_BYTES) -> str:
     """`file_bytes` as UTF-8 text; bytes that are none become replacement characters."""
-    read = file_bytes(path, inside, most_bytes=most_bytes).decode("utf-8", errors="replace")
-    return read.replace("\r\n", "\n").replace("\r", "\n")
+    read = file_bytes(path, inside, most_bytes=most_bytes)
+    return plain_ends(read.decode("utf-8", errors="replace"))
+
+
+def plain_ends(text: str) -> str:
+    """`text` with lines that end as on this machine."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def refuse_pointer(data: bytes, name: str) -> None:

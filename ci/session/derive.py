@@ -47,12 +47,18 @@ def derive_workloads(
     from ci.host.door import open_door
     from ci.session.operators import operators_at
 
-    operators = operators_at(paths)
+    unread: dict[Path, str] = {}
+    operators = operators_at(paths, unread.__setitem__)
     kept = _rows_of(settings.out)
     backend = SimulatorBackend(
         settings.device, door=open_door(settings.asc_headers), launch_seconds=LAUNCH_SECONDS
     )
-    rows: list[DerivedRow] = []
+    rows = [
+        DerivedRow(name=place.name, path=str(place), refused=why) for place, why in unread.items()
+    ]
+    total = len(unread) + len(operators)
+    for number, one in enumerate(rows, 1):
+        on_row(one, number, total)
     names = Counter(operator.name for operator in operators)
     for operator in operators:
         file = _place(operator, settings, names[operator.name] == 1) / FILE
@@ -62,7 +68,7 @@ def derive_workloads(
                 operator, backend, settings, file.parent, partial(on_step, operator.root)
             )
             kept.add(row)
-            on_row(row, len(rows) + 1, len(operators))
+            on_row(row, len(rows) + 1, total)
             if row.interrupted:
                 raise KeyboardInterrupt
         if row is not None:

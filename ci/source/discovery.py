@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, Literal
 
@@ -48,24 +48,31 @@ _MOST_ABOVE: Final = 6
 """Folders above an operator that may belong to its repository, where nobody says so."""
 
 
-def find_operators(repository: Path) -> list[Operator]:
+def find_operators(
+    repository: Path, on_unread: Callable[[Path, str], object] | None = None
+) -> list[Operator]:
     """Every operator of a repository that can be read, by category and name.
 
-    Folders that look like an operator but cannot be read are left out; `load_operator` says why.
-    Raises InputError when the path is missing or holds no operator at all.
+    `on_unread` is called with each place that looks like an operator and cannot be read, and why.
+    Raises InputError when the path is missing or holds no operator at all; without `on_unread` also
+    when none can be read.
     """
     if not repository.exists():
         raise InputError(f"There is no file or folder {repository}.")
     if not repository.is_dir():
         raise InputError(f"{repository} is a file; give the folder of a repository.")
-    found = []
+    found, unread = [], {}
     for place in operator_places(repository):
         try:
             found.append(load_operator(place, repository))
-        except InputError:
-            continue
-    if not found:
-        raise InputError(no_operator(repository))
+        except InputError as problem:
+            unread[place] = str(problem)
+    if not found and (on_unread is None or not unread):
+        why = next((why for place, why in unread.items() if not place.is_file()), "")
+        raise InputError(why or no_operator(repository))
+    for place, why in unread.items():
+        if on_unread is not None:
+            on_unread(place, why)
     return sorted(found, key=lambda o: (o.category, o.name))
 
 
@@ -95,8 +102,8 @@ def load_operator(path: Path, top: Path | None = None) -> Operator:
     itself means the one that is called as it is. Raises InputError with a sentence that says what
     is missing and where.
     """
-    if not is_text(place := str(path.absolute())):
-        raise InputError(f"{place!a} is a path that is no UTF-8; rename what lies there.")
+    if not is_text(str(path.absolute())):
+        raise InputError(no_path(path))
     if not _is_operator(path) and is_launched(path):
         return launched_operator(path, top)
     both = (layout.HOST, layout.KERNEL)
@@ -140,6 +147,12 @@ def load_operator(path: Path, top: Path | None = None) -> Operator:
             f" them ({some}{more})."
         )
     return _read_operator(roots[0], top=top)
+
+
+def no_path(path: Path) -> str:
+    """A sentence for the owner of a path that no report can hold."""
+    place = str(path.absolute())
+    return f"{place!a} is a path that is no UTF-8; rename what lies there."
 
 
 def _of_repository(folder: Path, top: Path | None) -> bool:

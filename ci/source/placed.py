@@ -7,6 +7,7 @@ that holds both sources.
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,8 +16,8 @@ from pathlib import Path, PurePosixPath
 
 from ci.model import layout
 from ci.model.errors import InputError
-from ci.model.folder_walk import walk
-from ci.model.regular_file import file_text
+from ci.model.folder_walk import nameless, walk
+from ci.model.regular_file import file_bytes, file_text, plain_ends
 from ci.source.cpp_text import global_functions, without_comments
 from ci.source.launch_places import FILE, SUFFIXES
 from ci.source.op_classes import compiled_text, expanded, op_classes
@@ -139,6 +140,17 @@ def operator_folders(top: Path) -> list[Path]:
     return sorted({*whole, *(top / one.folder for one in placed(texts) if one.kernel)})
 
 
+def sources_without_name(top: Path) -> list[Path]:
+    """What cannot be read below `top` for its name is no UTF-8: sources, and folders with some."""
+    inside = (folder for folder, names, _ in _walk(top))
+    odd = (one for folder in inside for one in nameless(folder))
+    return sorted(one for one in odd if is_unit(one.name) or any(_units(one)))
+
+
+def _units(top: Path) -> Iterator[str]:
+    return (file for _, _, files in _walk(top) for file in files if is_unit(file))
+
+
 def without_kernel(top: Path) -> list[Placed]:
     """The op definitions below `top`, outside of operators, that no kernel was found for."""
     whole, texts = looked_through(top)
@@ -207,5 +219,8 @@ def _marked(path: Path) -> str:
 
 @lru_cache(maxsize=20_000)
 def _text(path: Path, _age: int, _size: int) -> str:
-    text = "" if path.is_symlink() else file_text(path)
+    """One in UTF-16 is seen, so that it is said why its operator cannot be read."""
+    data = b"" if path.is_symlink() else file_bytes(path)
+    wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    text = plain_ends(data.decode("utf-16" if wide else "utf-8", errors="replace"))
     return text if any(mark in text for mark in MARKS) else ""

@@ -38,6 +38,7 @@ from ci.system.sandbox_child import child_command
 from ci.system.sandbox_filter import syscall_filter
 from ci.system.scratch import scratch
 from ci.system.view import Readable, View
+from ci.system.written import bounded
 
 Level: TypeAlias = Literal["bubblewrap", "landlock", "limits"]
 
@@ -76,6 +77,8 @@ class Limits:
     memory_bytes: int = 4 << 30
     processes: int = 1
     file_bytes: int = 1 << 30
+    written_bytes: int = 16 << 30
+    """On the disk, of all files in what it may write to."""
     files: int = 256
     """Open at once, by one process."""
 
@@ -149,12 +152,14 @@ def run(
     chosen = level or sandbox_level()
     if chosen == "bubblewrap":
         process = start_bubblewrap(argv, cwd, readable, writable, limits, devices=devices)
-        return completed(process, stdin, limits, meanwhile)
+        with bounded(process, writable, limits.written_bytes):
+            return completed(process, stdin, limits, meanwhile)
     with scratch("tmp") as own:
         process = start_confined(
             argv, cwd, readable, writable, limits, chosen, Path(own), devices=devices
         )
-        return completed(process, stdin, limits, meanwhile)
+        with bounded(process, [*writable, Path(own)], limits.written_bytes):
+            return completed(process, stdin, limits, meanwhile)
 
 
 def start_bubblewrap(

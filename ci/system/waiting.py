@@ -29,6 +29,7 @@ from ci.system.sandbox import (
 )
 from ci.system.scratch import scratch
 from ci.system.view import Readable
+from ci.system.written import bounded
 
 T = TypeVar("T")
 
@@ -52,7 +53,7 @@ class Waiting:
         level: Level | None = None,
     ) -> None:
         chosen = level or sandbox_level()
-        self._limits = limits
+        self._limits, self._writable = limits, writable
         self._late = partial(
             run,
             list(argv),
@@ -82,7 +83,8 @@ class Waiting:
             return self._late(meanwhile=meanwhile)
         process = made.result()
         self._open_gate()
-        return completed(process, b"", self._limits, meanwhile)
+        with bounded(process, self._writable, self._limits.written_bytes):
+            return completed(process, b"", self._limits, meanwhile)
 
     def close(self) -> None:
         """End what has not run."""

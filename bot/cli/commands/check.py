@@ -21,10 +21,11 @@ from bot.report.sarif import write_check_sarif
 from bot.repository.trigger import touched_operators
 from ci.model.errors import InputError
 from ci.model.finding import CheckReport, CheckSettings
+from ci.model.folder_walk import legible
 from ci.model.frozen import Frozen
 from ci.model.settings import EvaluationSetup
 from ci.session.derive import derived_for
-from ci.session.operators import operators_at, workload_below
+from ci.session.operators import operators_at, places_below, workload_below
 from ci.session.placing import folder_of, operators_in, places_in, source_texts
 from ci.session.session import open_session
 from rules.triggers import load_triggers
@@ -63,7 +64,7 @@ def check(ctx: click.Context, /, paths: tuple[Path, ...], as_json: bool, **given
     folders = operators_of(paths, changed)
     reports = []
     for number, folder in enumerate(folders, 1):
-        say(f"[{number}/{len(folders)}] {folder}", err=True)
+        say(f"[{number}/{len(folders)}] {legible(folder)}", err=True)
         report = _checked(folder, setup, settings)
         reports.append(report)
         if not as_json:
@@ -92,6 +93,8 @@ def operators_of(paths: Sequence[Path], changed: Sequence[Path] = ()) -> tuple[P
             found |= dict.fromkeys(of_file[path])
         elif (owner := _owner(path)) is not None:
             found |= dict.fromkeys(places_in(owner))
+        elif path.is_dir():
+            found |= dict.fromkeys(places_below(path))
         else:
             found |= dict.fromkeys(operator.place for operator in operators_at([path]))
     for file in changed:
@@ -175,7 +178,8 @@ def _checked(folder: Path, setup: EvaluationSetup, settings: CheckSettings) -> C
                 return report.model_copy(update={"notes": (note, *report.notes)})
         return open_session(folder, setup).check(settings, tell)
     except InputError as problem:
-        return CheckReport(operator=folder.name, folder=folder, unchecked=str(problem), refused=own)
+        shown = legible(folder)
+        return CheckReport(operator=shown.name, folder=shown, unchecked=str(problem), refused=own)
 
 
 def _has_workload(folder: Path) -> bool:

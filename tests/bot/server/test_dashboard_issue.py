@@ -140,6 +140,23 @@ def test_nobody_lends_a_stranger_the_right_by_an_edit_of_their_own(hub: OnForge)
     assert hub.records()[job.key].state == "failed"
 
 
+def test_a_tick_of_which_nobody_knows_whose_it_is_is_answered_and_counts_for_nobody(
+    shaped: OnForge,
+) -> None:
+    """GitCode's event of an edit lacks the text before."""
+    (job,) = pushed_header(shaped)
+    failed(shaped, job)
+    for who, access in (("mallory", "read"), ("alice", "write"), ("alice", "write")):
+        event = shaped.ticked("Try again:", who, access)
+        unsaid = event.model_copy(update={"text_before": "", "digest": who * 4})
+        assert job.key not in [one.key for one in shaped.plan(unsaid)]
+        assert "[x]" not in shaped.dashboard()
+        answers = [c.body for c in shaped.forge.of_issues().comments(FIRST)]
+        assert len(answers) == (who == "alice")
+        assert all("does not say who ticked it" in body for body in answers)
+    assert shaped.records()[job.key].state == "failed"
+
+
 def test_what_is_queued_goes_first_when_its_box_is_ticked(hub: OnForge) -> None:
     hub.ops.commit("main", {".ascendopt.yml": "limits: {operators_per_event: 1}\n"})
     hub.plan(hub.ops.event(kind="other"))

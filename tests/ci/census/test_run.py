@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -162,6 +163,18 @@ def test_the_glob_selects_by_name_and_by_category(repository: Path, tmp_path: Pa
     assert [row.name for row in rows] == ["foreign"]
     with pytest.raises(InputError, match="No operator .* matches 'nobody'"):
         take_census(repository, CensusSettings(operators="nobody"), tmp_path, lambda *_: None)
+
+
+def test_an_operator_whose_name_is_no_utf8_is_a_row(tmp_path: Path) -> None:
+    top = tmp_path / "ops"
+    host = next((add(top, "undeclared") / "op_host").glob("*.cpp"))
+    host.write_text("int nothing;\n")
+    odd = add(top, "odd")
+    odd.rename(os.fsdecode(os.fsencode(odd) + b"\xff"))
+    rows = take_census(top, CensusSettings(pool="local:1"), tmp_path / "out", lambda *_: None)
+    assert [row.path for row in rows] == ["src/math/undeclared", "src/math/odd\\xff"]
+    assert "no UTF-8" in rows[1].failures[0].message
+    assert len(rows_of(tmp_path / "out" / ROWS).rows) == 2
 
 
 def test_a_folder_without_operators_is_bad_input(tmp_path: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from ci.derive import data_script
 from ci.derive.data_script import made_data
 from tests.ci.system.levels import needs_hidden_files
 
@@ -100,3 +102,28 @@ os.symlink({str(tmp_path / "secret")!r}, "x.bin")
 open("y.bin", "w").write(open({str(tmp_path / "secret")!r}).read())
 """
     assert _made(tmp_path, script) == {"first.bin": b"1", "y.bin": b""}
+
+
+@pytest.mark.parametrize("again", ["", "os.unlink(str(number))"])
+def test_a_script_that_fills_the_disk_by_many_files_is_ended(
+    tmp_path: Path, again: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also by files that are open and have no name."""
+    few = dataclasses.replace(data_script._LIMITS, written_bytes=20 << 20)
+    monkeypatch.setattr(data_script, "_LIMITS", few)
+    script = f"""
+import os, time
+open("x.bin", "w").write("1")
+kept = []
+for number in range(40):
+    kept.append(open(str(number), "wb"))
+    kept[-1].write(bytes(1 << 20))
+    kept[-1].flush()
+    {again}
+    time.sleep(0.02)
+time.sleep(0.5)
+open("last.bin", "w").write("1")
+"""
+    found = _made(tmp_path, script)
+    assert found["x.bin"] == b"1" and "last.bin" not in found
+    assert sum(map(len, found.values())) < 40 << 20

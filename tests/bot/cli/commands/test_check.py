@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -102,6 +103,30 @@ def test_a_workload_that_cannot_be_read_is_bad_input(
     workload.write_text(workload.read_text().replace("cases:", "cases_:"))
     assert run(["check", "src/math/affine_clamp"]) == 2
     assert "cases_" in capsys.readouterr().out
+
+
+def test_what_cannot_be_read_as_an_operator_is_said_of_each_and_is_not_nothing(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In folders of two layouts, and under a name that is no UTF-8."""
+    source = checkout / "src/math/affine_clamp"
+    wide, apart, odd = (checkout / "src" / name for name in ("wide", "apart", "n"))
+    for place in (wide, odd):
+        shutil.copytree(source, place)
+    apart.mkdir()
+    for side in ("host", "kernel"):
+        text = (source / f"op_{side}/affine_clamp.cpp").read_text()
+        (apart / f"{side}.cpp").write_text(text, encoding="utf-16")
+    (wide / "op_kernel/affine_clamp.cpp").write_text("int x;", encoding="utf-16")
+    odd.rename(os.fsdecode(os.fsencode(odd) + b"\xff"))
+    shutil.rmtree(source)
+    assert run(["check", str(checkout)]) == 2
+    said = capsys.readouterr().out
+    for words in ("wide/op_kernel", "apart/", "n\\xff"):
+        assert words in said
+    assert said.count("UTF-16") == 2 and said.count("no UTF-8") == 1
+    assert run(["check", "--json", str(checkout)]) == 2
+    assert [one["refused"] for one in json.loads(capsys.readouterr().out)] == [True] * 3
 
 
 def test_a_path_that_is_not_there_is_bad_input(
