@@ -187,7 +187,8 @@ class GitCodeForge(RestForge):
                 git.run(verb, "--quiet", "--", url, *refs, env=env)
                 return then(git)
             except GitError as problem:
-                raise ForgeError(f"{self.kind.title} failed at {doing}: {problem}.") from problem
+                why = str(problem).rstrip(".")
+                raise ForgeError(f"{self.kind.title} failed at {doing}: {why}.") from problem
 
     def _send(
         self, verb: str, path: str, body: Any = None, headers: dict[str, str] | None = None

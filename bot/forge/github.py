@@ -110,17 +110,16 @@ class GitHubForge(RestForge):
         """GET …/git/ref/heads/{branch}: unlike …/branches, no former name leads to the new one."""
         path = self._path(f"/git/ref/heads/{quote(name)}")
         found = self._rest.find(f"reading branch '{name}'", path)
-        return found["object"]["sha"] if found else None
+        return None if found is None else found["object"]["sha"]
 
     def compare(self, base: str, head: str) -> str:
         """GET …/compare/{base}...{head} as a diff."""
         path = self._path(f"/compare/{quote(base)}...{quote(head)}")
-        return self._rest.ask(f"comparing {base} with {head}", "GET", path, None, _DIFF).text
+        return self._diff(f"comparing {base} with {head}", path)
 
     def diff(self, number: int) -> str:
         """GET …/pulls/{number} as a diff."""
-        doing = f"reading the diff of pull request {number}"
-        return self._rest.ask(doing, "GET", self._one(number), None, _DIFF).text
+        return self._diff(f"reading the diff of pull request {number}", self._one(number))
 
     def add_labels(self, number: int, labels: Sequence[str]) -> None:
         """POST …/issues/{number}/labels."""
@@ -174,6 +173,12 @@ class GitHubForge(RestForge):
         else:
             fields["head_sha"] = commit
             self._rest.ask(doing, "POST", self._path("/check-runs"), fields)
+
+    def _diff(self, doing: str, path: str) -> str:
+        found = self._rest.ask(doing, "GET", path, None, _DIFF).text
+        if found.strip() and not found.startswith("diff --git "):
+            raise ValueError("no diff")
+        return found
 
     def _branch(self, name: str) -> str:
         return self._path(f"/git/refs/heads/{quote(name)}")

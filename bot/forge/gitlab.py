@@ -89,7 +89,7 @@ class GitLabForge(RestForge):
         """GET …/repository/files/{path}."""
         at = self._path(f"/repository/files/{quote(path, safe='')}?ref={quote(ref, safe='')}")
         found = self._rest.find(f"reading {path} at {ref}", at)
-        return base64.b64decode(found["content"]) if found else None
+        return None if found is None else base64.b64decode(found["content"])
 
     def compare(self, base: str, head: str) -> str:
         """GET …/repository/compare."""

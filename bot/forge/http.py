@@ -70,16 +70,27 @@ class Answer:
         headers = {name: masked(value, token) for name, value in self.headers.items()}
         return Answer(self.status, headers, masked(self.text, token))
 
+    def done(self) -> Answer:
+        """The answer to a write: the page of somebody on the way does not mean that it is done."""
+        if self.text:
+            json_of(self.text)
+        return self
+
     @property
     def json(self) -> Any:
         """The text as JSON, whose texts are Unicode; raises `ForgeError` when it is none."""
-        try:
-            return _unicode(json.loads(self.text))
-        except (ValueError, RecursionError):
-            raise ForgeError(
-                f"The forge answered with something that is no JSON: {visible(self.text, 80)}.",
-                kind="unavailable",
-            ) from None
+        return json_of(self.text)
+
+
+def json_of(text: str) -> Any:
+    """A text as JSON; raises `ForgeError` when it is none."""
+    try:
+        return _unicode(json.loads(text))
+    except (ValueError, RecursionError):
+        raise ForgeError(
+            f"The forge answered with something that is no JSON: {visible(text, 80)}.",
+            kind="unavailable",
+        ) from None
 
 
 def _unicode(found: Any) -> Any:
@@ -183,7 +194,7 @@ class Rest:
             self.last = answer.headers
             if 200 <= answer.status < 300 or answer.status == 304:
                 self.token_refused = False
-                return answer
+                return answer if verb == "GET" else answer.done()
             self.token_refused = self.token_refused or answer.status == 401
             raise refusal(
                 self._forge,
@@ -196,8 +207,11 @@ class Rest:
         return patiently(once, write=verb != "GET")
 
     def get(self, doing: str, path: str) -> Any:
-        """The JSON at `path`."""
-        return self.ask(doing, "GET", path).json
+        """The JSON at `path`, an object or a list."""
+        found = self.ask(doing, "GET", path).json
+        if not isinstance(found, (dict, list)):
+            raise TypeError("no object")
+        return found
 
     def find(self, doing: str, path: str) -> Any:
         """The JSON at `path`, or None when it is not there."""
@@ -222,6 +236,8 @@ class Rest:
         seen, before = {_query(path)}, None
         for _ in range(MOST_PAGES):
             found = answer.json[within] if within else answer.json
+            if not isinstance(found, list):
+                raise TypeError("no list")
             if found and found == before:
                 return
             yield from found

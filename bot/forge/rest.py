@@ -150,9 +150,12 @@ class RestForge(Forge):
         return led == self.repository().lasting
 
     def viewer(self) -> str:
-        """GET /user, once."""
+        """GET /user, once; that there is no such page says nothing of what else is asked for."""
         if not self._account:
-            found = self._rest.get("asking who the token belongs to", "/user")
+            doing = "asking who the token belongs to"
+            found = self._rest.find(doing, "/user")
+            if found is None:
+                raise ForgeError(f"{self.kind.title} failed at {doing}: HTTP 404.", "unavailable")
             self._account = found[self.names.get("login", "login")]
         return self._account
 
@@ -175,7 +178,7 @@ class RestForge(Forge):
         """GET …/collaborators/{user}/permission."""
         path = self._path(f"/collaborators/{quote(user, safe='')}/permission")
         found = self._rest.find(f"looking up what {user} may do", path)
-        return self._access(str(found.get("permission") or "")) if found else "none"
+        return "none" if found is None else self._access(str(found["permission"] or ""))
 
     def rate_limit(self) -> RateLimit | None:
         """Return the rate limit from the headers of the last answer."""
@@ -189,7 +192,7 @@ class RestForge(Forge):
     def branch_head(self, name: str) -> str | None:
         """GET of one branch."""
         found = self._rest.find(f"reading branch '{name}'", self._branch(name))
-        return _commit(found) if found else None
+        return None if found is None else _commit(found)
 
     def delete_branch(self, name: str) -> None:
         """DELETE of the branch."""
@@ -205,7 +208,7 @@ class RestForge(Forge):
             return None
         if found.get("encoding", "base64") != "base64":
             found = self._rest.get(doing, self._path(f"/git/blobs/{found['sha']}"))
-        return base64.b64decode(found.get("content") or "")
+        return base64.b64decode(found["content"])
 
     def merge_requests(
         self, state: Literal["all", "open"] = "all", source_prefix: str = ""

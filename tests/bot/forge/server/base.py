@@ -77,6 +77,8 @@ class ForgeServer(ABC):
         self.failures: deque[tuple[int, dict[str, str]]] = deque()
         self.down = False
         """Whether it is out of order: each request is answered with 503, git's, too."""
+        self.instead: Callable[[], bytes | None] = lambda: None
+        """What is sent in place of an answer, git's, too, before the connection ends."""
         self.former = ""
         """A name that the repository had once."""
         self.next_page: Next | None = None
@@ -295,6 +297,11 @@ class ForgeServer(ABC):
 
             def _any(self) -> None:
                 raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                broken = server.instead()
+                if broken is not None:
+                    self.wfile.write(broken)
+                    self.close_connection = True
+                    return
                 if server.down:
                     self.send_response(503)
                     self.send_header("Content-Length", "0")
