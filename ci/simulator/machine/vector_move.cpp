@@ -239,28 +239,48 @@ void compact(T* dst, T* src, T* selection, uint32_t repeat, uint32_t block_strid
     vector_state().reduce_count = 0;
     if (repeat == 0) return issue_vector("vreducev2", dtype, 0, nullptr, 0, site);
     const uint32_t selection_bytes = (count + 7) / 8;
-    const VectorOperand bits =
-        span_of(selection, selection_bytes, selection_stride * BLOCK_BYTES, false);
-    // The source's blocks, in groups that the operand's count can hold.
-    std::vector<VectorOperand> operands;
     const uint32_t blocks = (count + PER_BLOCK - 1) / PER_BLOCK;
-    for (uint32_t first = 0; first < blocks; first += 128) {
-        VectorOperand part{};
-        part.address =
-            reinterpret_cast<const uint8_t*>(src) + size_t(first) * block_stride * BLOCK_BYTES;
-        part.block_stride = block_stride;
-        part.repeat_stride = repeat_stride;
-        part.blocks = static_cast<uint8_t>(std::min<uint32_t>(128, blocks - first));
-        operands.push_back(part);
-    }
-    if (pattern == 0) operands.push_back(bits);
-    // How many elements are kept is data, so the sources are read before the instruction is issued;
-    // issuing it with the sources alone reports those that do not lie in UB.
+    // Counter mode puts rows of any length into one repeat; the unit reads 8 blocks at a time.
+    const uint32_t issued = std::max(repeat, (repeat * blocks + 7) / 8);
     const size_t reach =
         (size_t(repeat - 1) * repeat_stride + size_t(blocks - 1) * block_stride + 1) * BLOCK_BYTES;
     const size_t bits_reach = size_t(repeat - 1) * selection_stride * BLOCK_BYTES + selection_bytes;
+    std::vector<VectorOperand> operands;
+    const auto add_source = [&](uint32_t first, uint32_t step, uint32_t most, uint32_t tail) {
+        VectorOperand part{};
+        part.address = reinterpret_cast<const uint8_t*>(src) + size_t(first) * BLOCK_BYTES;
+        part.block_stride = block_stride;
+        part.repeat_stride = step;
+        part.blocks = static_cast<uint8_t>(most);
+        part.tail_blocks = static_cast<uint8_t>(tail);
+        operands.push_back(part);
+    };
+    const auto add_bits = [&](uint32_t row, uint32_t step) {
+        if (pattern == 0)
+            operands.push_back(
+                span_of(reinterpret_cast<uint8_t*>(selection) + size_t(row) * BLOCK_BYTES,
+                        selection_bytes, step * BLOCK_BYTES, false));
+    };
+    if (issued == repeat) {
+        add_source(0, repeat_stride, blocks, 0);
+        add_bits(0, selection_stride);
+    } else if (repeat == 1) {
+        add_source(0, 8 * block_stride, 8, blocks % 8);
+        add_bits(0, 0);
+    } else {  // rows of other lengths than 8 blocks: each for itself, in groups that fit a count
+        check_extent(src, reach, false, "vreducev2", site);
+        if (pattern == 0) check_extent(selection, bits_reach, false, "vreducev2", site);
+        for (uint32_t row = 0; row < repeat; row++) {
+            for (uint32_t first = 0; first < blocks; first += 128)
+                add_source(row * repeat_stride + first * block_stride, 0,
+                           std::min<uint32_t>(128, blocks - first), 0);
+            add_bits(row * selection_stride, 0);
+        }
+    }
+    // How many elements are kept is data, so the sources are read before the instruction is issued;
+    // issuing it with the sources alone reports those that do not lie in UB.
     if (!inside_ub(src, reach) || (pattern == 0 && !inside_ub(selection, bits_reach)))
-        issue_vector("vreducev2", dtype, repeat, operands.data(), static_cast<int>(operands.size()),
+        issue_vector("vreducev2", dtype, issued, operands.data(), static_cast<int>(operands.size()),
                      site);
     const uint8_t* const in = ub_address(src);
     const uint8_t* const chosen = pattern == 0 ? ub_address(selection) : nullptr;
@@ -284,8 +304,8 @@ void compact(T* dst, T* src, T* selection, uint32_t repeat, uint32_t block_strid
         }
     const auto bytes = static_cast<uint32_t>(result.size() * sizeof(T));
     if (bytes != 0) operands.push_back(span_of(dst, bytes, 0, true));
-    issue_vector("vreducev2", dtype, std::max(repeat, (repeat * blocks + 7) / 8), operands.data(),
-                 static_cast<int>(operands.size()), site);
+    issue_vector("vreducev2", dtype, issued, operands.data(), static_cast<int>(operands.size()),
+                 site);
     if (bytes != 0) std::memcpy(ub_address(dst), result.data(), bytes);
     vector_state().reduce_count = result.size();
 }

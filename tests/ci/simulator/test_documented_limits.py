@@ -243,6 +243,31 @@ def test_what_leaves_a_buffer_of_the_cube_core_is_named(harness: CheckedHarness)
     assert harness.over(FRACTALS, 0, cube).warned("overrun") == []
 
 
+COMPACTED = """
+    const int32_t over = OVER;
+    TPipe pipe;
+    TBuf<> source, target;
+    pipe.InitBuffer(source, 4096);
+    pipe.InitBuffer(target, 4096);
+    LocalTensor<float> from = source.Get<float>(), to = target.Get<float>();
+    Duplicate(from, 1.0f, 1024);
+    PipeBarrier<PIPE_V>();
+    uint64_t kept = 0;
+    GatherMask(to, from, uint8_t(1), true, COUNT + 64 * over, GatherMaskParams(1, ROWS, 38, 0), kept);
+"""
+
+
+@pytest.mark.parametrize(("rows", "count"), [(1, 1016), (3, 416), (2, 720)])
+def test_a_compaction_in_counter_mode_reads_what_its_mask_counts(
+    harness: CheckedHarness, rows: int, count: int
+) -> None:
+    """Rows begin 38 blocks apart; 52 blocks of the last of three are in the buffer of 128."""
+    body = COMPACTED.replace("ROWS", str(rows)).replace("COUNT", str(count))
+    (text,) = harness.over(body, 1).warned("overrun")
+    assert "vreducev2 reads" in text
+    assert harness.over(body, 0).warned("overrun") == []
+
+
 def test_workspace_that_the_host_side_does_not_ask_for_is_named(harness: CheckedHarness) -> None:
     (text,) = harness.over(ROOM, 1, asked=256).warned("workspace")
     assert "up to byte 288" in text and "256 bytes" in text
