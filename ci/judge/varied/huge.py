@@ -37,8 +37,11 @@ class Huge:
     """The case that it was made from."""
 
 
-def huge_cases(known: Known, references: References) -> Iterator[Huge]:
-    """The workload's smallest cases, one dimension at a time so long that a tensor has `GOALS`."""
+def huge_cases(
+    known: Known, references: References, most_elements: int = GOALS[-1]
+) -> Iterator[Huge]:
+    """The workload's smallest cases, one dimension at a time so long that a tensor has `GOALS`, or
+    just over `most_elements` where these take less."""
     bases: dict[tuple[str, ...], WorkloadCase] = {}
     for case in sorted(known.workload.cases, key=elements):
         dtypes = tuple(t.dtype for e in case.inputs for t in (e if isinstance(e, tuple) else (e,)))
@@ -48,13 +51,16 @@ def huge_cases(known: Known, references: References) -> Iterator[Huge]:
             if number == MOST_AXES:
                 break
             for goal in GOALS[: MOST_AXES - number]:  # the largest costs most
-                found = _grown(known, references, axis, goal)
+                found = _grown(known, references, axis, goal, most_elements)
                 if found is not None:
                     yield found
 
 
-def _grown(known: Known, references: References, axis: Axis, goal: int) -> Huge | None:
-    """The case with the dimension so long that the largest tensor has `goal` bytes.
+def _grown(
+    known: Known, references: References, axis: Axis, goal: int, most_elements: int
+) -> Huge | None:
+    """The case with the dimension so long that the largest tensor has `goal` bytes, or just over
+    `most_elements`.
 
     The golden function shows how outputs grow, from the case with one step more.
     """
@@ -65,7 +71,7 @@ def _grown(known: Known, references: References, axis: Axis, goal: int) -> Huge 
     except (InputError, TrialFailure):
         return None
     grows = max(
-        (b.nbytes - a.nbytes, a.nbytes)
+        (b.nbytes - a.nbytes, a.nbytes, a.itemsize)
         for a, b in zip(
             arrays((*short.inputs, *short.outputs)),
             arrays((*more.inputs, *more.outputs)),
@@ -74,7 +80,7 @@ def _grown(known: Known, references: References, axis: Axis, goal: int) -> Huge 
     )
     if grows[0] <= 0:
         return None
-    steps = (goal - grows[1]) // grows[0] + 3
+    steps = (min(goal, most_elements * grows[2]) - grows[1]) // grows[0] + 3
     case = axis.resized(known, axis.length + int(steps) * axis.step)
 
     def far(near: Tensor, next_one: Tensor) -> Tensor:
