@@ -253,7 +253,8 @@ COMPACTED = """
     Duplicate(from, 1.0f, 1024);
     PipeBarrier<PIPE_V>();
     uint64_t kept = 0;
-    GatherMask(to, from, uint8_t(1), true, COUNT + 64 * over, GatherMaskParams(1, ROWS, 38, 0), kept);
+    const GatherMaskParams rows(1, ROWS, 38, 0);
+    GatherMask(to, from, uint8_t(1), true, COUNT + 64 * over, rows, kept);
 """
 
 
