@@ -34,6 +34,8 @@ def access(permission: str) -> Access:
 
 def repository(found: dict[str, Any], name: str, home: str) -> Repository:
     """Return our repository from the forge's; `home` is the forge's own address."""
+    if not (found.get("id") or found.get("full_name")):
+        raise LookupError("a repository without a number and a name")
     page = (found.get("html_url") or found.get("web_url") or f"{home}/{name}").removesuffix(".git")
     return Repository(
         name=found.get("full_name") or name,
