@@ -268,8 +268,8 @@ void compact(T* dst, T* src, T* selection, uint32_t repeat, uint32_t block_strid
         add_source(0, 8 * block_stride, 8, blocks % 8);
         add_bits(0, 0);
     } else {  // rows of other lengths than 8 blocks: each for itself, in groups that fit a count
-        check_extent(src, reach, false, "vreducev2", site);
-        if (pattern == 0) check_extent(selection, bits_reach, false, "vreducev2", site);
+        check_reach(src, src, reach, false, "vreducev2", site);
+        if (pattern == 0) check_reach(selection, selection, bits_reach, false, "vreducev2", site);
         for (uint32_t row = 0; row < repeat; row++) {
             for (uint32_t first = 0; first < blocks; first += 128)
                 add_source(row * repeat_stride + first * block_stride, 0,
