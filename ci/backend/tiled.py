@@ -40,8 +40,8 @@ UNSET_BYTE = 0xFE
 variables that nothing sets."""
 
 NO_VALUES = (
-    "It uses the values of input {}, which the definition does not mark with ValueDepend: so a host"
-    " side has none."
+    "Before, it asked for the values of input {}, which the definition does not mark with"
+    " ValueDepend: it got a null pointer."
 )
 
 MOST_AHEAD = 4

@@ -255,10 +255,10 @@ void compact(T* dst, T* src, T* selection, uint32_t repeat, uint32_t block_strid
         part.tail_blocks = static_cast<uint8_t>(tail);
         operands.push_back(part);
     };
-    const auto add_bits = [&](uint32_t row, uint32_t step) {
+    const auto add_bits = [&](uint32_t first, uint32_t step) {
         if (pattern == 0)
             operands.push_back(
-                span_of(reinterpret_cast<uint8_t*>(selection) + size_t(row) * BLOCK_BYTES,
+                span_of(reinterpret_cast<uint8_t*>(selection) + size_t(first) * BLOCK_BYTES,
                         selection_bytes, step * BLOCK_BYTES, false));
     };
     if (issued == repeat) {

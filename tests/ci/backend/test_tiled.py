@@ -11,6 +11,7 @@ import pytest
 from ci.backend import make_backend
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
+from ci.model.operator import Operator
 from ci.model.trial import Candidate, Outcome
 from ci.source.discovery import load_operator
 from ci.source.workload_file import load_workload
@@ -87,16 +88,21 @@ TOLD = {
 }
 
 
+def with_host(top: Path, host: str) -> Operator:
+    """The operator that doubles its input, with this host side."""
+    root = top / "src" / "math" / "double_it"
+    for side, text in (("op_host", host), ("op_kernel", KERNEL)):
+        (root / side).mkdir(parents=True)
+        (root / side / "double_it.cpp").write_text(text)
+    return load_operator(root)
+
+
 def test_a_tiling_is_told_the_chip_that_was_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
     (tmp_path / "910B3X.toml").write_text(OWN_CHIP)
-    root = tmp_path / "src" / "math" / "double_it"
-    for side, text in (("op_host", ASKING), ("op_kernel", KERNEL)):
-        (root / side).mkdir(parents=True)
-        (root / side / "double_it.cpp").write_text(text)
-    operator = load_operator(root)
+    operator = with_host(tmp_path, ASKING)
     workload = load_workload(operator, write(tmp_path))
     array = np.zeros(64, np.float32)
     told = {}
@@ -134,11 +140,7 @@ def test_values_that_the_definition_does_not_ask_for_are_named_where_the_host_si
     host = HOST.replace("context->SetBlockDim", f"{needs}    context->SetBlockDim")
     if marked:
         host = host.replace('Input("x")', 'Input("x").ValueDepend(REQUIRED)')
-    root = tmp_path / "src" / "math" / "double_it"
-    for side, text in (("op_host", host), ("op_kernel", KERNEL)):
-        (root / side).mkdir(parents=True)
-        (root / side / "double_it.cpp").write_text(text)
-    operator = load_operator(root)
+    operator = with_host(tmp_path, host)
     workload = load_workload(operator, write(tmp_path))
     trial = Evaluator(operator, workload, SimulatorBackend("910B4")).evaluate(Candidate(), 0)
     if marked:

@@ -156,7 +156,8 @@ int main() {
 """
 
 
-@pytest.mark.parametrize("tile", ["COLUMN_TILE", "(rows == 8 ? COLUMN_TILE * 4096 : COLUMN_TILE)"])
+@pytest.mark.few(1)
+@pytest.mark.parametrize("tile", ["(rows == 8 ? COLUMN_TILE * 4096 : COLUMN_TILE)", "COLUMN_TILE"])
 def test_an_example_of_the_repository_that_fails_is_said_where_others_take_its_place(
     tmp_path: Path, tile: str
 ) -> None:
