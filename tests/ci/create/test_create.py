@@ -63,7 +63,7 @@ cases:
 """
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_gradients_over_rows_and_over_columns_are_right_in_one_kernel(tmp_path: Path) -> None:
     """All cores meet between the phases; without that the second one reads what is not there."""
     made = create(f"{FILE}:rms_norm_grad", settings(tmp_path, GRADIENTS))
@@ -103,7 +103,7 @@ cases:
 """
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_convolution_is_right_on_its_case_and_on_others(tmp_path: Path) -> None:
     made = create(f"{FILE}:convolved", settings(tmp_path, WINDOWS))
     assert [c.name for c in made.cases] == ["image", "image_float16", "image_bfloat16"]
