@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from ci.model.census import CensusRow, Reason, Stage, Summary
 
 
-def summarize(rows: Sequence[CensusRow]) -> Summary:
-    """Add up the rows of a census."""
+def summarize(rows: Sequence[CensusRow], left_out: str = "") -> Summary:
+    """Add up the rows of a census; `left_out` is said of the repository's other kernels."""
     chip = [row for row in rows if row.declared_for_chip]
     others = [row for row in rows if row.tried_as]
     told = (Stage.FOUND, Stage.RUNS, Stage.VERIFIED)
@@ -24,6 +24,7 @@ def summarize(rows: Sequence[CensusRow]) -> Summary:
         tried_as={stage: sum(row.passes(stage) for row in others) for stage in told if others},
         reasons=reasons([*chip, *others]),
         versions=tuple(sorted({row.version for row in rows if row.version})),
+        left_out=left_out,
     )
 
 

@@ -122,6 +122,9 @@ class Summary(Frozen):
         " and those tried as if they were."
     )
     versions: tuple[str, ...] = Field(description="Simulator versions the rows come from.")
+    left_out: str = Field(
+        default="", description="Kernels of the repository that belong to no operator."
+    )
 
 
 ROWS = "census.jsonl"

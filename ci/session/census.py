@@ -17,6 +17,7 @@ def census(
     """Try every operator of a repository; a census that `out` holds goes on."""
     from ci.census.run import take_census
     from ci.census.summary import summarize
+    from ci.source.seen_kernels import left_out
 
     rows = take_census(repository, settings, out, on_row)
-    return rows, summarize(rows)
+    return rows, summarize(rows, left_out(repository.resolve()))

@@ -22,6 +22,7 @@ class Reading(Frozen):
     auto_sync: dict[str, int] = Field(
         description="Operators for the 910B by automatic synchronisation: on, off, open."
     )
+    left_out: str = Field(description="Kernels of the repository that belong to no operator.")
 
 
 def no_operator(repository: Path) -> str:
@@ -39,6 +40,7 @@ def no_operator(repository: Path) -> str:
 def reading(repository: Path) -> Reading:
     """Read each operator's definition, sources and build; nothing is compiled or run."""
     from ci.source.discovery import for_chip, load_operator, operator_places
+    from ci.source.seen_kernels import left_out
 
     top = repository.resolve()
     ours: list[str] = []
@@ -57,4 +59,10 @@ def reading(repository: Path) -> Reading:
             sync[operator.auto_sync_word] += 1
         else:
             others[name] = operator.socs
-    return Reading(ours=tuple(ours), others=others, unread=unread, auto_sync=dict(sync))
+    return Reading(
+        ours=tuple(ours),
+        others=others,
+        unread=unread,
+        auto_sync=dict(sync),
+        left_out=left_out(top),
+    )

@@ -24,7 +24,7 @@ _LITERAL = {
 # No entry has another one in its head: else each of many would be looked for to the text's end.
 _ENTRY = re.compile(
     r"__global__(?:(?!__global__)[\w\s])*?\bvoid\s+(?:__attribute__\s*\(\(.{0,500}?\)\)\s*)?"
-    r"(\w+)\s*\(((?:(?!__global__)[^)])*)\)"
+    r"(\w+)\s*\(((?:(?!__global__)[^)])*)\)(?!\s*;)"
 )
 _DISABLED = re.compile(r"^[ \t]*#[ \t]*if[ \t]+0\b", re.MULTILINE)
 _ENABLED = re.compile(r"^[ \t]*#[ \t]*(?:endif|else)\b[^\n]*", re.MULTILINE)
@@ -95,10 +95,11 @@ def _comments(text: str) -> Iterator[tuple[int, int]]:
 
 
 def global_functions(text: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Name and parameters of each kernel entry that a source defines or declares, in its order.
+    """Name and parameters of each kernel entry that a source defines, in its order.
 
-    By the marks of the text: discovery asks it of every source of a repository, and the entry's
-    head is plain even where macros around it lead a parser astray.
+    One that a program declares in order to launch it is none. By the marks of the text: discovery
+    asks it of every source of a repository, and the entry's head is plain even where macros around
+    it lead a parser astray.
     """
     return [
         (name, tuple(split_arguments(listed)))

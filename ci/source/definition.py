@@ -15,6 +15,7 @@ from ci.model.dtypes import BY_MACRO
 from ci.model.operator import AttrSpec, TensorSpec
 from ci.source.cpp_text import closing, object_macros, split_arguments, without_comments
 from ci.source.op_classes import compiled_text, expanded, op_classes
+from ci.source.written_out import Known, open_name, written_out
 from rules.architectures import architectures
 
 _PARAM_TYPES = {"REQUIRED": "required", "OPTIONAL": "optional", "DYNAMIC": "dynamic"}
@@ -38,6 +39,8 @@ class Definition:
     outputs: tuple[TensorSpec, ...]
     attrs: tuple[AttrSpec, ...]
     socs: tuple[str, ...]
+    open_name: str = ""
+    """What an input or output is called by, where only running the definition tells its name."""
 
 
 @dataclass
@@ -74,12 +77,14 @@ def find_definitions(text: str, shared: str = "") -> list[Definition]:
     """
     own, other = compiled_text(text), compiled_text(shared)
     whole = expanded(own, other)
-    classes = op_classes(whole)
+    classes = op_classes(whole, other)
     if not classes:
         return []
     known = other + "\n" + whole
-    names, values = _named_lists(known, whole), _values(known)
-    return [_definition(op_type, body, names, values) for op_type, body in classes]
+    names, values, words = _named_lists(known, whole), _values(known), Known(known)
+    return [
+        _definition(op_type, written_out(body, words), names, values) for op_type, body in classes
+    ]
 
 
 def _definition(op_type: str, body: str, names: _Names, values: dict[str, str]) -> Definition:
@@ -89,7 +94,8 @@ def _definition(op_type: str, body: str, names: _Names, values: dict[str, str]) 
         inputs=tuple(_tensor(n, chain, names) for n, chain in _chains(body, "Input", config)),
         outputs=tuple(_tensor(n, chain, names) for n, chain in _chains(body, "Output", config)),
         attrs=tuple(_attr(n, chain, values) for n, chain in _chains(body, "Attr", config)),
-        socs=tuple(dict.fromkeys(re.findall(r'\bAddConfig\(\s*"([^"]+)"', body))),
+        socs=tuple(dict.fromkeys(re.findall(r'\bAddConfig\s*\(\s*"([^"]+)"', body))),
+        open_name=open_name(body),
     )
 
 
@@ -167,7 +173,7 @@ def _chains(body: str, method: str, config: tuple[str, int]) -> list[tuple[str, 
     the last one first, and that before one for another chip.
     """
     found: dict[str, tuple[int, dict[str, str]]] = {}
-    start = re.compile(rf'(\w+)\s*(?:->|\.)\s*{method}\(\s*"(\w+)"\s*\)')
+    start = re.compile(rf'(?:\b(\w+)\s*(?:->|\.)\s*|(?<![\w.>])){method}\s*\(\s*"(\w+)"\s*\)')
     for match in start.finditer(body):
         calls: dict[str, str] = {}
         at = match.end()
@@ -178,7 +184,7 @@ def _chains(body: str, method: str, config: tuple[str, int]) -> list[tuple[str, 
             calls.setdefault(call.group(1), body[call.end() + 1 : end].strip())
             at = end + 1
         own = match.group(1) == config[0] and match.start() < config[1]
-        rank = 0 if own else 1 if match.group(1) == "this" else 2
+        rank = 0 if own else 1 if match.group(1) in ("this", None) else 2
         known = found.get(match.group(2))
         if known is None or rank < known[0] or rank == 0:
             found[match.group(2)] = (rank, calls)

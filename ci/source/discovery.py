@@ -307,6 +307,11 @@ def _read_operator(root: Path, name: str = "", top: Path | None = None) -> Opera
     here = {p.op_type for p in placed_in(root)} & known.keys() if apart else known.keys()
     op_type = _wanted(root, {one: known[one] for one in known if one in here}, name)
     definition_source, definition = known[op_type].source, known[op_type].definition
+    if definition.open_name:
+        raise InputError(
+            f"{root / definition_source} declares {definition.open_name}, whose name only running"
+            " it tells; write the name as a string, or go in a loop through a list of strings."
+        )
     named = {p for p in whole if root / p in build.own_sources}
     work = host_of(op_type, known, whole, named, build.chips)
     entry, entry_name, own_kernel = kernel_of(op_type, known, root.name, kernel, build.chips)

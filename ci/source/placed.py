@@ -22,10 +22,10 @@ from ci.source.cpp_text import global_functions, without_comments
 from ci.source.launch_places import FILE, SUFFIXES
 from ci.source.op_classes import compiled_text, expanded, op_classes
 
-MARKS = ("__global__", "OpDef")
+MARKS = ("__global__", "OpDef", "OP_ADD")
 """One of these is in each source that declares an operator or holds a kernel."""
 
-REGISTERED = re.compile(r"\b(OP_ADD|(?:DEVICE_)?IMPL_OP\w*)\s*\(\s*(\w+)")
+REGISTERED = re.compile(r"\b(OP_ADD|(?:DEVICE_)?IMPL_OP\w*)\s*\(\s*(?:\w+\s*::\s*)*(\w+)")
 """What adds or implements an operator: the macro, and the type."""
 _KERNEL_FILE = re.compile(r'"opFile\.value"\s*,\s*"(\w+)"')
 _MOST_BYTES = 1 << 20
@@ -93,7 +93,7 @@ def placed(texts: Mapping[str, str]) -> list[Placed]:
 def _definitions(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Type of each op definition in a source, and the files that it sets for the kernel. Those for
     the AI CPU alone have no AscendC kernel and are left out."""
-    if "OpDef" not in text:
+    if not any(mark in text for mark in MARKS[1:]):
         return ()
     found = op_classes(expanded(compiled_text(text)))
     ours = [(name, body) for name, body in found if "AICPU()" not in body or "AICore()" in body]

@@ -9,13 +9,19 @@ from typing import Final
 from ci.model import layout
 from ci.model.folder_walk import walk
 from ci.model.regular_file import file_text
+from ci.model.yaml_model import MOST_BYTES
 from ci.source.cpp_text import global_functions
-from ci.source.launch_places import SUFFIXES
-from ci.source.placed import Placed, without_kernel
+from ci.source.launch_places import FILE, SUFFIXES, launched_in
+from ci.source.launched.load import launched_folders
+from ci.source.placed import Placed, looked_through, placed, without_kernel
 
 _SUFFIXES: Final = (*layout.SOURCES, *SUFFIXES)
 _MOST_BYTES: Final = 1 << 20
 _SHOWN: Final = 3
+_BEGIN: Final = (
+    "A kernel that a program launches itself needs a workload, which `ascendopt workload frame`"
+    " begins."
+)
 
 
 def no_operator(top: Path) -> str:
@@ -26,14 +32,39 @@ def no_operator(top: Path) -> str:
     if not kernels:
         return why
     several = "kernels there have" if len(kernels) > 1 else "kernel there has"
-    shown = ", ".join(f"{name} in {path}" for path, name in kernels[:_SHOWN])
-    more = ", …" if len(kernels) > _SHOWN else ""
     return (
-        f"{why} {len(kernels)} {several} none ({shown}{more}). A kernel that a program launches"
-        " itself needs a workload, which `ascendopt workload frame` begins. An operator is declared"
+        f"{why} {len(kernels)} {several} none ({_some(kernels)}). {_BEGIN} An operator is declared"
         " by a class derived from OpDef, with OP_ADD, and tiled by a function on"
         " gert::TilingContext."
     )
+
+
+def left_out(top: Path) -> str:
+    """Sentences on the kernels of a repository that belong to none of its operators, '' where all
+    do."""
+    whole, texts = looked_through(top)
+    inside = {folder.relative_to(top).as_posix() + "/" for folder in whole}
+    workloads = [(one / FILE).relative_to(top).as_posix() for one in launched_folders(top)]
+    kernels = [
+        (path, name)
+        for path, name in kernels_seen(top)
+        if not any(path.startswith(folder) for folder in inside)
+    ]
+    given = launched_in(
+        {*workloads, *(path for path, _ in kernels)},
+        lambda paths: {p: file_text(top / p, top, most_bytes=MOST_BYTES) for p in paths},
+    )
+    taken = {one.kernel for one in placed(texts)} | {kernel for _, kernel in given.values()}
+    kernels = [one for one in kernels if one[0] not in taken]
+    if not kernels:
+        return ""
+    several = "kernels belong" if len(kernels) > 1 else "kernel belongs"
+    return f"{len(kernels)} {several} to no operator ({_some(kernels)}). {_BEGIN}"
+
+
+def _some(kernels: Sequence[tuple[str, str]]) -> str:
+    shown = ", ".join(f"{name} in {path}" for path, name in kernels[:_SHOWN])
+    return shown + (", …" if len(kernels) > _SHOWN else "")
 
 
 def no_kernel(left: Sequence[Placed]) -> str:

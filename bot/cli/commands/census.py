@@ -78,6 +78,8 @@ def census(repository: Path, as_json: bool, **given: Any) -> None:
             f"{len(reason.operators):>5}  {visible(reason.reason, 60):<44} "
             f"{STAGE_WORDS[reason.stage]:<20} {names(reason)}"
         )
+    if summary.left_out:
+        say(f"\n{visible(summary.left_out, 600)}")
     if len(summary.versions) > 1:
         say(
             f"\nThe rows come from {amount(len(summary.versions), 'version')} of the simulator;"

@@ -86,6 +86,8 @@ def _tell_reading(found: Reading, checkout: str) -> None:
         say(f"    {visible(place, 80)}: {visible(why, 200)}")
     if len(found.unread) > _MOST_SHOWN:
         say(f"    and {len(found.unread) - _MOST_SHOWN} more")
+    if found.left_out:
+        say(f"  {visible(found.left_out, 600)}")
     if found.ours:
         say(f"  `ascendopt census {checkout}` says how far each of them gets.")
 

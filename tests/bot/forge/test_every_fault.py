@@ -198,8 +198,8 @@ def never_other(world: World, fault: str, name: str, ask: Callable[[], object]) 
                 yield f"{name} at {request}: {found!r}"
 
 
-# Each fault at one of the forges comes first; every fourth of these is tried before a change lands, and
-# all at all forges by night: they take ten minutes.
+# Each fault at one of the forges comes first; every fourth of these is tried before a change lands,
+# and all at all forges by night: they take ten minutes.
 ROWS: Final = [
     pytest.param(forge, fault, marks=[pytest.mark.nightly] if turn or place % 4 else [])
     for turn in range(len(MODULES))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from ci.census.run import take_census
 from ci.model.census import CensusSettings
 from ci.model.errors import InputError
 from ci.source.discovery import find_operators
+from ci.source.seen_kernels import left_out
+from tests.places import OPERATORS
 
 LAUNCHED = """
 extern "C" __global__ __aicore__ void {0}(GM_ADDR x, int64_t rows) {{}}
@@ -35,3 +38,25 @@ def test_a_folder_without_kernels_says_so_briefly(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.cpp")  # nobody writes to it
     with pytest.raises(InputError, match=r"with an op definition and a kernel\.$"):
         find_operators(tmp_path)
+
+
+def test_what_a_program_declares_in_order_to_launch_it_is_no_kernel(tmp_path: Path) -> None:
+    (tmp_path / "scale.cpp").write_text(LAUNCHED.format("scale"))
+    (tmp_path / "main.cpp").write_text('extern "C" __global__ __aicore__ void scale(GM_ADDR x);')
+    with pytest.raises(InputError, match=r"1 kernel there has none \(scale in scale\.cpp\)"):
+        find_operators(tmp_path)
+
+
+def test_kernels_of_no_operator_are_named_where_there_are_operators(tmp_path: Path) -> None:
+    """Not those of an operator, of whatever layout, nor one that a workload launches."""
+    shutil.copytree(OPERATORS / "src" / "math" / "axpby", tmp_path / "axpby")
+    (tmp_path / "pow2.cpp").write_text(
+        "class Pow2 : public OpDef { explicit Pow2(const char* n) : OpDef(n) {} }; OP_ADD(Pow2);"
+    )
+    for path, name in (("pow2_kernel.cpp", "pow2"), ("own/mask.asc", "mask"), ("a.cpp", "alone")):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(LAUNCHED.format(name))
+    (tmp_path / "own/workload.yaml").write_text("launch: {kernel: mask.asc}\n")
+    assert left_out(tmp_path).startswith("1 kernel belongs to no operator (alone in a.cpp). ")
+    (tmp_path / "a.cpp").unlink()
+    assert left_out(tmp_path) == ""
