@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from ci.model import layout
 from ci.model.errors import InputError
@@ -80,24 +81,39 @@ def placed(texts: Mapping[str, str]) -> list[Placed]:
     entries = entries_of(texts)
     found: dict[str, Placed] = {}
     for path, text in texts.items():
-        for op_type, files in _definitions(text) if is_unit(path) else ():
+        for one in _definitions(text) if is_unit(path) else ():
+            op_type = one.op_type
             named = [e for e in entries if plain(e[1]) == plain(op_type)]
-            named = named or [e for e in entries if PurePosixPath(e[0]).stem in files]
+            named = named or [e for e in entries if PurePosixPath(e[0]).stem in one.files]
             near = [Placed(op_type, path, *entry) for entry in named]
+            if not near and not one.for_core:
+                continue
             best = max(near, key=_nearness, default=Placed(op_type, path))
             found[op_type] = max(found.get(op_type, best), best, key=_nearness)
     return list(found.values())
 
 
+class _Defined(NamedTuple):
+    """An op definition in a source."""
+
+    op_type: str
+    files: tuple[str, ...]
+    """The files that it sets for the kernel."""
+    for_core: bool
+    """Whether it says anything of the AI core; else that is said elsewhere, or for the AI CPU."""
+
+
 @lru_cache(maxsize=4096)
-def _definitions(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Type of each op definition in a source, and the files that it sets for the kernel. Those for
-    the AI CPU alone have no AscendC kernel and are left out."""
+def _definitions(text: str) -> tuple[_Defined, ...]:
+    """The op definitions in a source. Those for the AI CPU alone have no AscendC kernel and are
+    left out."""
     if not any(mark in text for mark in MARKS[1:]):
         return ()
-    found = op_classes(expanded(compiled_text(text)))
-    ours = [(name, body) for name, body in found if "AICPU()" not in body or "AICore()" in body]
-    return tuple((name, tuple(_KERNEL_FILE.findall(body))) for name, body in ours)
+    return tuple(
+        _Defined(name, tuple(_KERNEL_FILE.findall(body)), "AICore" in body)
+        for name, body in op_classes(expanded(compiled_text(text)))
+        if "AICPU()" not in body or "AICore()" in body
+    )
 
 
 def _nearness(one: Placed) -> tuple[bool, int]:
@@ -112,7 +128,7 @@ def registered(texts: Iterable[str]) -> list[str]:
 
 def types_in(units: Iterable[str]) -> list[str]:
     """Types of the op definitions in sources, each once."""
-    return [*dict.fromkeys(name for text in units for name, _ in _definitions(text))]
+    return [*dict.fromkeys(name for text in units for name, *_ in _definitions(text))]
 
 
 def looked_through(top: Path) -> tuple[list[Path], dict[str, str]]:
