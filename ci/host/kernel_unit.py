@@ -18,6 +18,7 @@ from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
 from ci.model.trial import Outcome, Place, Refusal
 from ci.source.cpp_text import global_functions, without_comments
+from ci.source.launched.entry import qualified
 from ci.source.placed import plain
 
 SYSTEM_WORKSPACE = 16 << 20
@@ -117,10 +118,12 @@ def translation_unit(operator: Operator, variant: KernelVariant, entry_source: s
     lines += [unlisted()[name] for name in variant.unlisted]
     lines += [f"template <typename> void {name}() = delete;" for name in variant.called]
     entry = f"kernel_entry_{name}"
+    spaces = qualified(entry_source, name).removesuffix(name)
     lines += [
         f"#define {name} {entry}",
         f'#include "{kernel_include(operator)}"',
         f"#undef {name}",
+        *([f"using {spaces}{entry};"] if spaces else ()),
         *_same_struct(variant),
         *(_either(entry, given) if plain else ()),
         'extern "C" __attribute__((visibility("default"))) void ascendopt_entry(uint8_t** a) {',

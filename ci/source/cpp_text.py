@@ -26,6 +26,10 @@ _ENTRY = re.compile(
     r"__global__(?:(?!__global__)[\w\s])*?\bvoid\s+(?:__attribute__\s*\(\(.{0,500}?\)\)\s*)?"
     r"(\w+)\s*\(((?:(?!__global__)[^)])*)\)(?!\s*;)"
 )
+_HEAD_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:[^\n]|\\\n)*?__global__", re.MULTILINE)
+DIRECTIVE = re.compile(r"^[ \t]*#[^\n\\]*(?:\\.[^\n\\]*)*", re.MULTILINE | re.DOTALL)
+"""A preprocessor line with its continuations."""
+
 _DISABLED = re.compile(r"^[ \t]*#[ \t]*if[ \t]+0\b", re.MULTILINE)
 _ENABLED = re.compile(r"^[ \t]*#[ \t]*(?:endif|else)\b[^\n]*", re.MULTILINE)
 _CLOSERS = {"(": ")", "{": "}", "[": "]"}
@@ -103,8 +107,22 @@ def global_functions(text: str) -> list[tuple[str, tuple[str, ...]]]:
     """
     return [
         (name, tuple(split_arguments(listed)))
-        for name, listed in _ENTRY.findall(without_comments(text))
+        for name, listed in _ENTRY.findall(_with_heads(without_comments(text)))
     ]
+
+
+def _with_heads(text: str) -> str:
+    """Comment-free `text` with macros written out that hold the mark of a kernel entry."""
+    heads = _HEAD_MACRO.findall(text)
+    if not heads:
+        return text
+    plain = {name: body for name, body in object_macros(text).items() if name in heads}
+    functions = {name: one for name, one in function_macros(text).items() if name in heads}
+    code = DIRECTIVE.sub("", text)
+    if plain:
+        use = re.compile(r"\b(" + "|".join(plain) + r")\b")
+        code = use.sub(lambda found: plain[found.group()].replace("\\\n", " "), code)
+    return expand(code, functions)
 
 
 def without_disabled(text: str) -> str:

@@ -100,11 +100,14 @@ def _definition(op_type: str, body: str, names: _Names, values: dict[str, str]) 
 
 
 def tiling_functions(text: str) -> tuple[str, ...]:
-    """Names of the tiling functions that `text` registers or defines, without namespaces."""
+    """Names of the tiling functions that `text` registers or defines, without namespaces; that of a
+    lambda is `operator()`."""
     clean = without_comments(text)
     names = re.findall(r"\bSetTiling\(\s*&?([\w:]+)", clean)
     names += re.findall(r"\.\s*Tiling\(\s*&?([\w:]+)", clean)
     names += re.findall(r"\b(\w+)\s*\(\s*(?:gert::)?TilingContext\s*\*\s*\w+\s*\)\s*\{", clean)
+    if re.search(r"\]\s*\(\s*(?:gert::)?TilingContext\s*\*\s*\w+\s*\)", clean):
+        names.append("operator()")
     return tuple(dict.fromkeys(n.split("::")[-1] for n in names))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ci.source.cpp_text import (
+    DIRECTIVE,
     closing,
     expand,
     function_macros,
@@ -12,8 +13,6 @@ from ci.source.cpp_text import (
     without_disabled,
 )
 
-# A preprocessor line with its continuations.
-_DIRECTIVE = re.compile(r"^[ \t]*#[^\n\\]*(?:\\.[^\n\\]*)*", re.MULTILINE | re.DOTALL)
 _HEAD = re.compile(
     r"\b(?:class|struct)\s+(\w+)\s*(?:final\s*)?:(?!:)\s*([\w:,<>\s]{1,300}?)\s*(?=\{)"
 )
@@ -35,7 +34,7 @@ def compiled_text(text: str) -> str:
 def expanded(own: str, shared: str = "") -> str:
     """`own` text without directives, macros of its own and of `shared` text put in."""
     macros = function_macros(own) | function_macros(shared)
-    lines = _DIRECTIVE.sub("", own)
+    lines = DIRECTIVE.sub("", own)
     return expand(lines, {k: v for k, v in macros.items() if k != "OP_ADD"})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ WHOLE = re.compile(
 REAL = re.compile(r"(?:half|float|double|bfloat16_t)")
 _POINTER_WORDS = re.compile(r"\*|\bGM_ADDR\b")
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|__gm__|__restrict__|__restrict)\b")
+_NAMESPACE = re.compile(r"\bnamespace\s+\w[\w:\s]*\{")
 _NAME = re.compile(r"(\w+)\s*(?:=.*)?$", re.DOTALL)
 
 
@@ -57,17 +58,25 @@ def entry_in(path: Path, text: str, name: str) -> KernelEntry:
         )
     name = name or next(iter(found))
     parameters = tuple(_parameter(path, one) for one in found[name])
-    return KernelEntry(name, parameters, "::".join((*_namespaces(text, name), name)))
+    return KernelEntry(name, parameters, qualified(text, name))
 
 
-def _namespaces(text: str, name: str) -> Iterator[str]:
-    """The names of the namespaces around a function, the outermost first."""
+def qualified(text: str, name: str) -> str:
+    """A function's name with those of the namespaces around it."""
+    if not _NAMESPACE.search(text):
+        return name
     source = parse(without_attributes(text))
     node = next((one.node for one in source.functions if one.plain == name), None)
-    for around in [] if node is None else reversed([*ancestors(node)]):
-        called = around.child_by_field_name("name")
-        if around.type == "namespace_definition" and called is not None:
-            yield source.code(called)
+    called = (
+        []
+        if node is None
+        else [
+            one.child_by_field_name("name")
+            for one in ancestors(node)
+            if one.type == "namespace_definition"
+        ]
+    )
+    return "::".join((*(source.code(one) for one in reversed(called) if one is not None), name))
 
 
 def _parameter(path: Path, text: str) -> Parameter:

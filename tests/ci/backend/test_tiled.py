@@ -12,7 +12,7 @@ from ci.backend import make_backend
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
 from ci.model.operator import Operator
-from ci.model.trial import Candidate, Outcome
+from ci.model.trial import Candidate, Outcome, Trial
 from ci.source.discovery import load_operator
 from ci.source.workload_file import load_workload
 from rules.devices import FOLDER_VARIABLE, device_names
@@ -26,19 +26,35 @@ ASCENDC_TPL_SEL(ASCENDC_TPL_ARGS_SEL(ASCENDC_TPL_UINT_SEL(mode, ASCENDC_TPL_UI_L
 """
 
 
+def evaluated(folder: Path, host: str, kernel: str, factor: int) -> Trial:
+    """The trial of an operator with these texts that multiplies by `factor`."""
+    root = folder / "src" / "math" / "double_it"
+    for side, text in (("op_host", host), ("op_kernel", kernel)):
+        (root / side).mkdir(parents=True)
+        (root / side / "double_it.cpp").write_text(text)
+    operator = load_operator(root)
+    (folder / "w").mkdir()
+    workload = load_workload(operator, write(folder / "w", factor=factor))
+    return Evaluator(operator, workload, make_backend("sim", "910B4")).evaluate(Candidate(), 0)
+
+
 def test_the_key_is_the_value_of_a_single_template_argument(tmp_path: Path) -> None:
     kernel = KERNEL.replace(
         'extern "C" __global__', "template <uint32_t mode>\n__global__"
     ).replace("FORMAT_X == FORMAT_NHWC ? 3.0f : 2.0f", "2.0f + 3.0f * mode")
     assert "template <uint32_t mode>" in kernel and "* mode" in kernel
-    root = tmp_path / "src" / "math" / "double_it"
-    for side, text in (("op_host", HOST), ("op_kernel", DECLARATION + kernel)):
-        (root / side).mkdir(parents=True)
-        (root / side / "double_it.cpp").write_text(text)
-    operator = load_operator(root)
-    (tmp_path / "w").mkdir()
-    workload = load_workload(operator, write(tmp_path / "w", factor=5))  # the tiling sets key 1
-    trial = Evaluator(operator, workload, make_backend("sim", "910B4")).evaluate(Candidate(), 0)
+    trial = evaluated(tmp_path, HOST, DECLARATION + kernel, factor=5)  # the tiling sets key 1
+    assert trial.outcome is Outcome.OK, trial.refusal
+
+
+def test_a_kernel_in_a_namespace_and_a_tiling_without_a_name_are_run(tmp_path: Path) -> None:
+    function = HOST[HOST.index("static ge::graphStatus Tile") : HOST.index("}  // namespace opt")]
+    body = function.partition(")")[2].replace("DoubleIt", "optiling::DoubleIt")
+    tiling = f"[](gert::TilingContext* context) -> ge::graphStatus {body.strip()}"
+    host = HOST.replace(function, "").replace("optiling::Tile)", f"{tiling})")
+    before, mark, kernel = KERNEL.partition('extern "C"')
+    kernel = f"{before}namespace own {{ namespace deep {{\n{mark}{kernel}\n}} }}\n"
+    trial = evaluated(tmp_path, host, kernel, factor=2)
     assert trial.outcome is Outcome.OK, trial.refusal
 
 

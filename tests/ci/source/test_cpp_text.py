@@ -61,3 +61,16 @@ def test_classes_that_do_not_close_end_where_the_next_begins() -> None:
     assert op_classes("int a;") == []
     good = 'class A : public ops::OpDef { void f() { "}"; } };\nclass B : public OpDef { int b; };'
     assert op_classes(good) == [("A", '{ void f() { "}"; } '), ("B", "{ int b; ")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'extern "C" __global__ __aicore__ void scale(GM_ADDR x, GM_ADDR y) {}',
+        '#define ENTRY extern "C" __global__ \\\n    __aicore__ void\nENTRY scale(GM_ADDR x, GM_ADDR y) {}',
+        "#define ENTRY(name) __global__ __aicore__ void name(GM_ADDR x, GM_ADDR y)\nENTRY(scale) {}",
+        "extern __global__ void other(GM_ADDR x);\n__global__ void scale(GM_ADDR x, GM_ADDR y)\n{}",
+    ],
+)
+def test_a_kernel_is_found_whatever_its_head_is_written_by(text: str) -> None:
+    assert global_functions(text) == [("scale", ("GM_ADDR x", "GM_ADDR y"))]
