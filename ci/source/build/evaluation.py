@@ -24,6 +24,7 @@ from ci.model import layout
 from ci.model.errors import InputError
 from ci.model.folder_walk import is_text
 from ci.model.regular_file import file_bytes, file_text
+from ci.source.build import presets
 from ci.source.build.calls import Call, called_commands
 from ci.source.placed import looked_through, placed
 from ci.system.cache import BuildCache, digest
@@ -141,7 +142,7 @@ def _tree(top: Path, _state: str) -> Tree:
     found = [*_files(top)]
     parts: list[str | bytes] = []
     for path in found:
-        if _is_listing(path):
+        if _is_listing(path) or path.endswith(presets.FILE):
             parts += [path, _bytes(top / path)]
         elif path.endswith(layout.SOURCES):
             parts.append(path)
@@ -257,7 +258,9 @@ def evaluated(tree: Tree, root: str = "") -> Evaluation:
     key = digest([own, f"{about.st_size} {about.st_mtime_ns}", *parts])
 
     def make(folder: Path) -> None:
-        found = _evaluate(tree, root, program)
+        found = _evaluate(tree, root, program, preset=True)
+        if found.problem:
+            found = _evaluate(tree, root, program, preset=False)
         if found.problem:
             raise _NotRead(found)
         (folder / "build.json").write_text(json.dumps(asdict(found)), encoding="utf-8")
@@ -280,13 +283,15 @@ class _NotRead(Exception):
         self.found = found
 
 
-def _evaluate(tree: Tree, root: str, program: Path) -> Evaluation:
+def _evaluate(tree: Tree, root: str, program: Path, *, preset: bool) -> Evaluation:
     with scratch("cmake") as folder:
         place = Path(folder).resolve()
         stage, out = place / "stage", place / "out"
         _stage(tree, root, program, stage)
         out.mkdir()
         trace = place / "trace.json"
+        said = tree.text(f"{root}/{presets.FILE}".lstrip("/")) if preset else ""
+        variables = presets.preset_variables(said, str(stage / root))
         done = run(
             [
                 *_CALM, str(program), "-S", str(stage / root), "-B", str(out),
@@ -294,6 +299,7 @@ def _evaluate(tree: Tree, root: str, program: Path) -> Evaluation:
                 "-DCMAKE_MAKE_PROGRAM=/bin/true", "--trace-expand", "--trace-format=json-v1",
                 "--trace-source=CMakeLists.txt", f"--trace-source={_TOP}",
                 f"--trace-redirect={trace}",
+                *(f"-D{name}={value}" for name, value in variables.items()),
             ],
             cwd=place,
             readable=[tree.top, program.parent.parent],

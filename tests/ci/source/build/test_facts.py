@@ -406,3 +406,14 @@ def test_a_pipe_in_place_of_the_configuration_says_nothing(tmp_path: Path) -> No
     root = repository(tmp_path, "")
     os.mkfifo(tmp_path / ".ascendopt.yml")
     assert load_operator(root).op_type
+
+
+def test_what_a_preset_sets_is_what_the_build_reads(tmp_path: Path) -> None:
+    options = "OPTIONS -DROWS=${ROWS} ${WAITS}"
+    root = repository(tmp_path, f"add_ops_compile_options(ScaleMask {options})\n")
+    said = {"ROWS": "7", "WAITS": "--cce-auto-sync=off"}
+    preset = {"configurePresets": [{"name": "default", "cacheVariables": said}]}
+    (tmp_path / "CMakePresets.json").write_text(json.dumps(preset))
+    operator = load_operator(root)
+    assert "-DROWS=7" in operator.compile_options
+    assert sync(operator)[0] == "off"
