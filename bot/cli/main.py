@@ -47,6 +47,11 @@ ELSEWHERE: Final = {"mcp": "ascendopt.mcp_server.command"}
 LAB: Final = ("bench", "machine")
 """Commands that measure the tool itself, in lab/commands/<name>; only a checkout has them."""
 
+_PLAIN: Final = {
+    "is not a valid integer": "is no whole number",
+    "is not a valid float": "is no number",
+}
+
 _TOP: Final = Path(__file__).parents[2]
 
 
@@ -146,11 +151,15 @@ def complain(sentence: str) -> None:
     say(f"ascendopt: error: {' '.join(sentence.split())}", err=True)
 
 
-def _where_to_read(problem: click.ClickException) -> str:
-    """The command that explains a missing argument or option; '' for another problem."""
-    if not isinstance(problem, click.MissingParameter) or problem.ctx is None:
-        return ""
-    return f" See `{problem.ctx.command_path} --help`."
+def _usage(problem: click.ClickException) -> str:
+    """Click's sentence in plain words, with the command that explains what is to be given, unless
+    it names what was meant."""
+    said = problem.format_message().rstrip(".")
+    for words, plain in _PLAIN.items():
+        said = said.replace(words, plain)
+    if not isinstance(problem, click.UsageError) or problem.ctx is None or "Did you mean" in said:
+        return said if said.endswith(("?", ")")) else f"{said}."
+    return f"{said}. See `{problem.ctx.command_path} --help`."
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -162,6 +171,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
             prog_name="ascendopt",
             standalone_mode=False,
         )
+    except SystemExit:  # click's answer where the reader (`head`, `less`) went away
+        return DONE
     except click.exceptions.Exit as stop:
         return int(stop.exit_code)
     except click.exceptions.NoArgsIsHelpError as asked:  # a group such as `bank` alone
@@ -171,7 +182,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         complain("interrupted")
         return INTERRUPTED
     except click.ClickException as problem:
-        complain(problem.format_message() + _where_to_read(problem))
+        complain(_usage(problem))
         return BAD_INPUT
     except InputError as problem:
         complain(str(problem))
@@ -179,14 +190,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (EnvironmentProblem, GitError) as problem:
         complain(str(problem))
         return FAILED
-    except BrokenPipeError:
-        # The reader (`head`, `less`) went away: nothing left to say, and nobody to say it to.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
     except OSError as problem:
         if os.environ.get("ASCENDOPT_DEBUG"):
             raise
-        complain(f"{problem.filename or 'a file'} cannot be used: {problem.strerror or problem}")
+        place = problem.filename or "a file or the output"
+        complain(f"{place} cannot be used: {problem.strerror or problem}")
         return BAD_INPUT
     except Exception as bug:  # the last line of defence
         if os.environ.get("ASCENDOPT_DEBUG"):

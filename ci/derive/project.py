@@ -33,10 +33,17 @@ def own_folder(operator: Operator) -> Path:
     top = operator.repository.resolve() if operator.repository else folder
     while folder != top:
         beside = [p for p in folder.parent.iterdir() if p != folder and not p.is_symlink()]
-        if any(operator_folders(p) for p in beside if p.is_dir() and p.name not in _BUILT):
+        if any(_has_operators(p) for p in beside if p.is_dir() and p.name not in _BUILT):
             break
         folder = folder.parent
     return folder
+
+
+def _has_operators(folder: Path) -> bool:
+    try:
+        return bool(operator_folders(folder))
+    except InputError:  # too large to be part of one operator's project
+        return True
 
 
 def own_calls(operator: Operator) -> re.Pattern[str]:

@@ -116,8 +116,12 @@ class YamlFile:
         except yaml.MarkedYAMLError as problem:
             last = str(text).rstrip().count("\n")  # a text that ends too early is wrong behind it
             place = problem.problem_mark
-            line = f" line {min(place.line, last) + 1}" if place else ""
-            raise InputError(f"{name}{line}: this is not YAML: {problem.problem}.") from None
+            number = min(place.line, last) if place else 0
+            line = f" line {number + 1}" if place else ""
+            said = problem.problem
+            if re.match(r"\s*\t", str(text).split("\n")[number]):
+                said = "a tab indents it, and YAML takes only blanks"
+            raise InputError(f"{name}{line}: this is not YAML: {said}.") from None
         except (yaml.YAMLError, RecursionError, ValueError) as problem:
             said = str(problem).splitlines()[0]
             raise InputError(f"{name}: this is not YAML: {said}.") from None

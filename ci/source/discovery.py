@@ -7,6 +7,7 @@ sources say (`placed.py`); they go by the names `op_host/…` and `op_kernel/…
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 from collections.abc import Callable, Mapping
@@ -32,7 +33,9 @@ from ci.source.definition import find_definitions, tiling_functions
 from ci.source.launch_places import SUFFIXES
 from ci.source.launched.load import is_launched, launched_folders, launched_operator
 from ci.source.placed import (
+    Placed,
     entries_of,
+    has_more_folders,
     is_unit,
     operator_folders,
     placed_in,
@@ -46,6 +49,10 @@ from ci.source.sides import repository_of, shared_text, sides, sides_apart, sour
 
 _MOST_ABOVE: Final = 6
 """Folders above an operator that may belong to its repository, where nobody says so."""
+
+_MOST_FOLDERS: Final = 2_000
+"""Most folders below one that is given for an operator and is no checkout's: it is answered in
+seconds, from a slow disk, too."""
 
 
 def find_operators(
@@ -84,7 +91,8 @@ def _nearest(path: Path) -> str:
     there = next(p for p in (path.absolute(), *path.absolute().parents) if p.is_dir())
     places = list(there.iterdir()) if there == path.absolute().parent else []
     if repository := repository_of(there):
-        places += operator_folders(repository)
+        with contextlib.suppress(InputError):  # a home directory may be a checkout
+            places += operator_folders(repository)
     near = difflib.get_close_matches(path.name, [place.name for place in places], n=1)
     if not near:
         return ""
@@ -113,10 +121,19 @@ def load_operator(path: Path, top: Path | None = None) -> Operator:
         return _read_operator(*_of_source(path, top), top)
     if path.name in both and _is_operator(path.parent):
         path = path.parent
-    if _is_operator(path) or (path.is_dir() and placed_in(path)):
+    apart = path.is_dir() and not _is_operator(path)
+    if apart and not _of_repository(path, top) and has_more_folders(path, _MOST_FOLDERS):
+        raise InputError(
+            f"{path} is no operator: it holds more than {_MOST_FOLDERS:,} folders. Give the folder"
+            " that holds op_host and op_kernel."
+        )
+    if _is_operator(path) or (apart and placed_in(path)):
         return _read_operator(path, top=top)
     one = Path(os.path.normpath(path.absolute()))
-    around = placed_in(one.parent) if _of_repository(one.parent, top) else []
+    around: list[Placed] = []
+    if _of_repository(one.parent, top):
+        with contextlib.suppress(InputError):
+            around = placed_in(one.parent)
     if any(plain(other.kernel_name) == plain(one.name) for other in around):
         return _read_operator(one.parent, one.name, top)
     if not path.exists():

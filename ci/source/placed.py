@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -29,6 +30,9 @@ MARKS = ("__global__", "OpDef", "OP_ADD")
 REGISTERED = re.compile(r"\b(OP_ADD|(?:DEVICE_)?IMPL_OP\w*)\s*\(\s*(?:\w+\s*::\s*)*(\w+)")
 """What adds or implements an operator: the macro, and the type."""
 _KERNEL_FILE = re.compile(r'"opFile\.value"\s*,\s*"(\w+)"')
+MOST_FOLDERS = 20_000
+"""Most folders below one that is looked through for operators; the largest repository of CANN
+operators has 12,000."""
 _MOST_BYTES = 1 << 20
 _TEXTS = (*layout.SOURCES, *SUFFIXES)
 
@@ -214,8 +218,18 @@ def placed_in(folder: Path) -> list[Placed]:
     return [one for one in placed(texts) if one.kernel and not one.folder]
 
 
+def has_more_folders(top: Path, most: int) -> bool:
+    """Whether there are more than `most` folders below `top`."""
+    return next(islice(_walk(top), most, None), None) is not None
+
+
 def _walk(top: Path) -> Iterator[tuple[Path, list[str], list[str]]]:
-    for folder, names, files in walk(top):
+    for number, (folder, names, files) in enumerate(walk(top)):
+        if number == MOST_FOLDERS:
+            raise InputError(
+                f"{top} is no repository of operators: it holds more than {MOST_FOLDERS:,}"
+                " folders. Give the folder of a repository or of an operator."
+            )
         names[:] = sorted(
             name for name in names if name not in layout.SKIPPED and not name.startswith(".")
         )

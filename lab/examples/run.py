@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
 from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
@@ -22,7 +21,7 @@ from ci.model.errors import InputError, TrialFailure
 from ci.model.frozen import Frozen
 from ci.model.launch import Array, Tensors
 from ci.simulator.toolchain import Toolchain
-from ci.source.golden import library_folders, python_folders
+from ci.source.golden import interpreter, library_folders, python_folders
 from ci.system.candidate_compiler import compile_candidate
 from ci.system.sandbox import Completed, Limits, run
 from ci.system.scratch import scratch_on_disk
@@ -138,7 +137,7 @@ def _script(script: Path, arguments: Sequence[str], place: Path) -> Completed | 
         "sys.argv = [sys.argv[1], *sys.argv[3:]]; runpy.run_path(sys.argv[0], run_name='__main__')"
     )
     paths = ":".join(map(str, library_folders()))
-    command = [str(Path(sys.executable).resolve()), "-I", "-S", "-c", code, str(script), paths]
+    command = [interpreter(), "-I", "-S", "-c", code, str(script), paths]
     return run(
         [*command, *arguments],
         cwd=place,

@@ -386,14 +386,26 @@ def test_chinese_has_its_own_commas(tmp_path: Path) -> None:
         assert page_in(tmp_path, "some.md.j2", {}) == "运行，`a`, `b`，核 1, 2\n"
 
 
-def test_chinese_has_one_word_for_a_kernel() -> None:
-    """核函数, as in the toolkit's pages; `kernel` is left to names that a person types."""
+def chinese_texts() -> list[str]:
     pages = [TOP / "README.zh-CN.md", *(TOP / "docs" / "zh").glob("*.md")]
     texts = [*catalogue("zh").values(), *sentence_catalogue("zh").values()]
-    texts += [page.read_text() for page in pages]
+    return texts + [page.read_text() for page in pages]
+
+
+def test_chinese_has_one_word_for_a_kernel() -> None:
+    """核函数, as in the toolkit's pages; `kernel` is left to names that a person types."""
     code = re.compile(r"```.*?```|`[^`\n]*`|\{\w+\}", re.DOTALL)
     bare = re.compile(r".*(?<![\w./#-])kernel(?![\w/=-]).*", re.IGNORECASE)
-    assert not [found.group() for text in texts if (found := bare.search(code.sub("", text)))]
+    found = [bare.search(code.sub("", text)) for text in chinese_texts()]
+    assert not [one.group() for one in found if one]
+
+
+def test_chinese_has_one_word_for_a_golden_function() -> None:
+    """golden 函数, for `golden` is what a person types in a workload."""
+    other = re.compile(r".*(?:标准|参考|基准|黄金|金标准)[（(]?\s*(?:golden[）)]?\s*)?函数.*")
+    found = [other.search(text) for text in chinese_texts()]
+    found += [re.search(r".*[\u4e00-\u9fff]golden.*", text) for text in chinese_texts()]
+    assert not [one.group() for one in found if one]
 
 
 def test_a_text_made_to_be_slow_is_not() -> None:

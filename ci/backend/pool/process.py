@@ -7,6 +7,7 @@ import selectors
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -22,6 +23,8 @@ from ci.model.environment import passed_on
 """All that a worker sees of the environment: programs, caches, toolkit. Never a token or a key."""
 
 _PIECE: Final = 1 << 16
+_LOOK_S: Final = 0.5
+"""How often whoever waits for an answer looks whether the process was ended."""
 
 _TOP: Final = Path(base.__file__).parents[base.__name__.count(".")]
 """Where this program is imported from."""
@@ -40,6 +43,7 @@ class WorkerProcess:
         self._environment = passed | dict(environment or {})
         self._keep_open = tuple(keep_open)
         self._process: subprocess.Popen[bytes] | None = None
+        self._asking = threading.RLock()
 
     @property
     def pid(self) -> int | None:
@@ -47,13 +51,22 @@ class WorkerProcess:
         return self._process.pid if self._process is not None else None
 
     def ask(self, sent: Sent, seconds: float) -> Answer:
-        """The answer. Raises WorkerLost, and ends the process then."""
-        process = self._started()
+        """The answer. Raises WorkerLost, and ends the process then; also when another thread ends
+        it meanwhile."""
+        with self._asking:
+            process = self._started()
+            try:
+                return self._asked(process, sent, seconds)
+            finally:
+                if self._process is not process:
+                    _close_pipes(process)
+
+    def _asked(self, process: subprocess.Popen[bytes], sent: Sent, seconds: float) -> Answer:
         try:
             assert process.stdin is not None
             process.stdin.write(sent.model_dump_json().encode() + b"\n")
             process.stdin.flush()
-            said = Answer.model_validate_json(_line(process, seconds))
+            said = Answer.model_validate_json(self._line(process, seconds))
         except TimeoutError as late:
             self.close()
             raise WorkerLate(f"It was not done after {seconds:g} s") from late
@@ -74,10 +87,10 @@ class WorkerProcess:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with suppress(OSError):  # what it had not yet read
-                    pipe.close()
+        # Whoever waits at a pipe is not woken when it is closed, and closes it itself.
+        if self._asking.acquire(blocking=False):
+            _close_pipes(process)
+            self._asking.release()
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is not None and self._process.poll() is not None:
@@ -111,19 +124,29 @@ class WorkerProcess:
             else (f"the worker ended with code {code}")
         )
 
+    def _line(self, process: subprocess.Popen[bytes], seconds: float) -> bytes:
+        """The next line that the process writes, b'' at its end; raises TimeoutError."""
+        assert process.stdout is not None
+        read: list[bytes] = []
+        end = time.monotonic() + seconds
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdout, selectors.EVENT_READ)
+            while not read or not read[-1].endswith(b"\n"):
+                left = end - time.monotonic()
+                if selector.select(max(0.0, min(left, _LOOK_S))):
+                    part = os.read(process.stdout.fileno(), _PIECE)
+                    if not part:
+                        return b""
+                    read.append(part)
+                elif self._process is not process:  # a program of its may still hold the pipe
+                    return b""
+                elif left <= 0:
+                    raise TimeoutError
+        return b"".join(read)
 
-def _line(process: subprocess.Popen[bytes], seconds: float) -> bytes:
-    """The next line that the process writes, b'' at its end; raises TimeoutError."""
-    assert process.stdout is not None
-    read: list[bytes] = []
-    end = time.monotonic() + seconds
-    with selectors.DefaultSelector() as selector:
-        selector.register(process.stdout, selectors.EVENT_READ)
-        while not read or not read[-1].endswith(b"\n"):
-            if not selector.select(max(0.0, end - time.monotonic())):
-                raise TimeoutError
-            part = os.read(process.stdout.fileno(), _PIECE)
-            if not part:
-                return b""
-            read.append(part)
-    return b"".join(read)
+
+def _close_pipes(process: subprocess.Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with suppress(OSError):  # what it had not yet read
+                pipe.close()

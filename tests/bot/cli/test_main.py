@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -292,6 +293,30 @@ def test_a_slip_of_the_pen_is_answered_with_what_was_meant(
     assert meant in " ".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["optimize", "op", "more"],
+            "Got unexpected extra argument (more). See `ascendopt optimize",
+        ),
+        (
+            ["optimize", "--budget", "op"],
+            "'op' is no whole number. See `ascendopt optimize --help`.",
+        ),
+        (["census", "op", "--seconds", "5min"], "'5min' is no number. See `ascendopt census"),
+        (["optimize", "op", "--stage", "all"], "'kernel'. See `ascendopt optimize --help`."),
+        (["config", "gone"], "No such command 'gone'. See `ascendopt config --help`."),
+        (["optimize"], "Missing argument 'OPERATOR'. See `ascendopt optimize --help`."),
+    ],
+)
+def test_a_wrong_word_names_the_command_that_explains_it(
+    capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    assert run(words) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_an_operator_is_found_by_its_name_in_the_checkout(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -311,6 +336,28 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_work(
     assert run(["optimize", str(OPERATOR), "--out", place]) == 2
     said = capsys.readouterr().err
     assert place in said and why in said and "defect" not in said
+
+
+@pytest.mark.parametrize("words", [["--help"], ["doctor"]])
+def test_a_reader_that_goes_away_is_no_failure(words: list[str], tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "ascendopt", *words]
+    with os.fdopen(writing, "w") as gone:
+        done = subprocess.run(command, stdout=gone, stderr=subprocess.PIPE, timeout=120)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_ctrl_c_is_one_sentence_from_the_first_moment(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("import os, signal; os.kill(os.getpid(), signal.SIGINT)\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "ascendopt", "doctor"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (130, "ascendopt: error: interrupted\n")
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

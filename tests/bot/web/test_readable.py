@@ -14,7 +14,7 @@ import pytest
 
 from bot.report.html import html
 from tests.bot.forge.definitions import npm_file
-from tests.bot.make import result
+from tests.bot.make import job, result
 from tests.bot.report.test_uncertainty import MADE
 from tests.bot.web.running import Server, running, short
 from tests.bot.web.test_app import Bench, finished_run
@@ -24,6 +24,7 @@ LEAST_CONTRAST: Final = 4.5
 
 PAGES: Final = ("/", "/trends", "/bank", "/runs/{key}")
 DARK: Final = "--blink-settings=preferredColorScheme=0"
+LONG: Final = "Output y (float16) is wrong in 12 of 524288 elements; worst at [3, 17]. " * 4
 PAIRS: Final = [
     *((text, back) for text in ("ink", "soft", "muted", "blue") for back in ("paper", "ground")),
     ("good", "paper"),
@@ -143,15 +144,24 @@ def test_axe_finds_nothing_serious_in_the_dashboard(
 
 
 @pytest.mark.more_programs
-@pytest.mark.parametrize("place", ["/", "/bank"])
-def test_a_narrow_dashboard_shows_each_row_whole(place: str, bench: Bench, tmp_path: Path) -> None:
-    finished_run(bench)
-    with running(bench.app) as server:
-        page = shown(server, place)
+@pytest.mark.parametrize("width", [390, 820, 1101, 1280])
+def test_long_names_are_cut_nowhere(width: int, bench: Bench, tmp_path: Path) -> None:
+    key = finished_run(bench)
+    name = "norm/apply_rotary_pos_emb_with_interleaved_half_quantized"
+    repository = "ascend-community/ops-math-contributions"
+    failed = job("f" * 16, operator=name, repository=repository)
+    bench.queue.add(failed, 1)
+    bench.queue.claim("w", 2)
+    bench.queue.finish(failed.key, "w", 3, state="failed", note=LONG)
     script = (
-        "say([...document.querySelectorAll('.scroll')].map(t => t.scrollWidth - t.clientWidth))"
+        "say([...document.querySelectorAll('.scroll, section, html')]"
+        ".map(t => t.scrollWidth - t.clientWidth))"
     )
-    assert json.loads(answered(page, tmp_path, script, "--window-size=390,900")) == [0]
+    for place in ("/", "/bank", f"/runs/{key}", f"/runs/{failed.key}"):
+        with running(bench.app) as server:
+            page = shown(server, place)
+        said = answered(page, tmp_path, script, f"--window-size={width},900")
+        assert not any(json.loads(said)), place
 
 
 def shown(server: Server, place: str) -> str:

@@ -125,3 +125,8 @@ def test_what_lies_in_ninety_others_is_read() -> None:
 def test_a_value_that_yaml_cannot_be_read_as_is_named_by_its_line(value: str) -> None:
     (said,) = model_problems(Odd, f"flag: true\nnumber: {value}", "odd.yml")
     assert said.startswith("odd.yml line 2: this is not YAML: ")
+
+
+def test_a_tab_that_indents_is_named() -> None:
+    (said,) = model_problems(Odd, "flag: true\npair:\n\t- 1\n", "odd.yml")
+    assert said == "odd.yml line 3: this is not YAML: a tab indents it, and YAML takes only blanks."

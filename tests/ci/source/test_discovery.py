@@ -6,6 +6,7 @@ import pytest
 from ci.model.errors import InputError
 from ci.model.layout import operators
 from ci.model.regular_file import MOST_BYTES
+from ci.source import placed
 from ci.source.discovery import (
     declared_for_others,
     find_operators,
@@ -413,3 +414,43 @@ def test_a_source_whose_own_header_calls_the_runtime_is_not_of_the_host_side(
     (root / "op_host" / "api.h").write_text('#include "aclnn/aclnn_base.h"\n')
     (root / "op_host" / "api.cpp").write_text('#include "api.h"\nint call() { return 1; }\n')
     assert load_operator(root).host_sources == ("op_host/scale_mask.cpp",)
+
+
+def test_a_folder_of_thousands_of_folders_is_no_operator(tmp_path: Path) -> None:
+    for number in range(2_001):
+        (tmp_path / f"f{number}").mkdir()
+    (tmp_path / "f0" / "op_host").mkdir()
+    with pytest.raises(InputError) as problem:
+        load_operator(tmp_path)
+    assert str(problem.value) == (
+        f"{tmp_path} is no operator: it holds more than 2,000 folders. Give the folder that holds"
+        " op_host and op_kernel."
+    )
+
+
+def test_an_operator_in_a_folder_of_thousands_is_read(tmp_path: Path) -> None:
+    root = write_operator(tmp_path)
+    for number in range(2_001):
+        (tmp_path / f"f{number}").mkdir()
+    assert load_operator(root).op_type == "ScaleMask"
+
+
+def test_a_folder_too_large_for_a_repository_is_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(placed, "MOST_FOLDERS", 10)
+    write_operator(tmp_path)
+    for number in range(11):
+        (tmp_path / f"f{number}").mkdir()
+    with pytest.raises(InputError, match="is no repository of operators: it holds more than 10 f"):
+        find_operators(tmp_path)
+
+
+def test_a_misspelt_path_in_a_huge_checkout_is_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(placed, "MOST_FOLDERS", 10)
+    for name in (".git", *(f"f{number}" for number in range(11))):
+        (tmp_path / name).mkdir()
+    with pytest.raises(InputError, match="There is no file or folder .*/scale_mask"):
+        load_operator(tmp_path / "scale_mask")

@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+import venv
 from pathlib import Path
 
 import numpy as np
@@ -151,3 +155,22 @@ def test_int4_goes_in_and_comes_out_as_one_number_an_element(tmp_path: Path) -> 
         Golden(workload(tmp_path, "def f(x):\n    return x\n"), quantized).outputs(
             unshaped, [packed]
         )
+
+
+def test_a_golden_runs_where_the_environment_has_a_copy_of_the_interpreter(tmp_path: Path) -> None:
+    venv.create(tmp_path / "venv", symlinks=False)
+    folder = tmp_path / "operator"
+    folder.mkdir()
+    loaded = workload(folder, "def f(x):\n    return x\n").model_dump_json()
+    code = (
+        "from ci.source.golden import Golden; from ci.model.workload import Workload;"
+        f"Golden(Workload.model_validate_json({loaded!r})).close()"
+    )
+    done = subprocess.run(
+        [tmp_path / "venv/bin/python", "-c", code],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
