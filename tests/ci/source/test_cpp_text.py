@@ -67,8 +67,8 @@ def test_classes_that_do_not_close_end_where_the_next_begins() -> None:
     "text",
     [
         'extern "C" __global__ __aicore__ void scale(GM_ADDR x, GM_ADDR y) {}',
-        '#define ENTRY extern "C" __global__ \\\n    __aicore__ void\nENTRY scale(GM_ADDR x, GM_ADDR y) {}',
-        "#define ENTRY(name) __global__ __aicore__ void name(GM_ADDR x, GM_ADDR y)\nENTRY(scale) {}",
+        "#define ENTRY __global__ \\\n    __aicore__ void\nENTRY scale(GM_ADDR x, GM_ADDR y) {}",
+        "#define ENTRY(f) __global__ __aicore__ void f(GM_ADDR x, GM_ADDR y)\nENTRY(scale) {}",
         "extern __global__ void other(GM_ADDR x);\n__global__ void scale(GM_ADDR x, GM_ADDR y)\n{}",
     ],
 )
