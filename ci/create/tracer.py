@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from ci.create.graph import Described, Graph, Parameter
 from ci.create.tracing import child
 from ci.model.errors import InputError, worded
 from ci.source import golden_child
-from ci.source.golden import library_folders, python_folders
+from ci.source.golden import interpreter, library_folders, python_folders
 from ci.source.readable_files import shown
 from ci.system.resident import Resident, Silent
 from ci.system.sandbox import Limits
@@ -54,7 +53,7 @@ class Tracer:
         )
         self._resident = Resident(
             [
-                *(str(Path(sys.executable).resolve()), "-I", "-S", "-c", code),
+                *(interpreter(), "-I", "-S", "-c", code),
                 *(str(self._file), function, str(most_elements)),
                 *map(str, library_folders()),
             ],

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import sys
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
@@ -20,7 +19,7 @@ from ci.derive import data_child
 from ci.model.errors import InputError
 from ci.model.folder_walk import walk
 from ci.model.regular_file import file_text
-from ci.source.golden import library_folders, python_folders
+from ci.source.golden import interpreter, library_folders, python_folders
 from ci.source.readable_files import shown, within
 from ci.system.sandbox import Limits, run
 
@@ -66,7 +65,7 @@ def made_data(
         for arguments in islice(_arguments(script, top, definitions), _MOST_TRIES):
             done = run(
                 [
-                    *("env", f"PYTHONPATH={paths}", str(Path(sys.executable).resolve())),
+                    *("env", f"PYTHONPATH={paths}", interpreter()),
                     *("-P", "-S", "-s", data_child.__file__, str(script), *arguments),
                 ],
                 cwd=folder,

@@ -137,7 +137,7 @@ class Golden:
         )
         resident = Resident(
             [
-                *(str(Path(sys.executable).resolve()), "-I", "-S", "-c", code),
+                *(interpreter(), "-I", "-S", "-c", code),
                 *(str(self._file), self._name),
                 *map(str, library_folders()),
             ],
@@ -341,6 +341,12 @@ def library_folders() -> tuple[Path, ...]:
     found = (importlib.util.find_spec(name) for name in LIBRARIES)
     places = (Path(spec.origin).parents[1] for spec in found if spec and spec.origin)
     return tuple(dict.fromkeys(places))
+
+
+@cache
+def interpreter() -> str:
+    """The Python that the sandbox is shown: a virtual environment may hold a copy of it."""
+    return os.path.realpath(getattr(sys, "_base_executable", sys.executable))
 
 
 @cache

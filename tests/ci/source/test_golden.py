@@ -1,3 +1,5 @@
+import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +35,16 @@ def test_bfloat16_comes_as_float32_and_goes_back_rounded(tmp_path: Path) -> None
     (out,) = golden.outputs(case("bfloat16", "bfloat16"), [to_bfloat16([1.0, 2.0])])
     assert isinstance(out, np.ndarray) and out.dtype == np.uint16
     assert from_bfloat16(out).tolist() == [2.0, 4.0]
+
+
+def test_a_golden_runs_where_the_virtual_environment_holds_a_copy_of_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.executable", shutil.copy(sys.executable, tmp_path / "copy"))
+    (tmp_path / "own").mkdir()
+    golden = Golden(workload(tmp_path / "own", "def f(x):\n    return x + 1\n"))
+    (out,) = golden.outputs(case("float32", "float32"), [np.zeros(2, np.float32)])
+    assert isinstance(out, np.ndarray) and out.tolist() == [1, 1]
 
 
 def test_scipy_can_be_used(tmp_path: Path) -> None:
