@@ -107,8 +107,9 @@ class File:
             ) from problem
 
     def _connect(self, *, read_only: bool) -> Connection:
-        if self.path.exists() and not self.path.is_file():
-            raise InputError(f"{self.path} is no file, so it is no experience bank.")
+        for file in (self.path, self.path.with_name(f"{self.path.name}.wal")):
+            if file.exists() and not file.is_file():  # DuckDB would wait for a pipe
+                raise InputError(f"{file} is no file, so there is no experience bank.")
         try:
             return duckdb.connect(str(self.path), read_only=read_only, config=_ALONE)
         except duckdb.Error as problem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -127,6 +128,15 @@ def of_other_columns(path: Path) -> None:
 def of_another_program(path: Path) -> None:
     with duckdb.connect(str(path)) as db:
         db.execute("CREATE TABLE people (a INTEGER)")
+
+
+@pytest.mark.parametrize("name", ["bank.duckdb", "bank.duckdb.wal"])
+def test_a_pipe_in_the_place_of_a_bank_keeps_nobody_waiting(tmp_path: Path, name: str) -> None:
+    if name.endswith(".wal"):
+        Bank(tmp_path / "bank.duckdb").add(make_tuple(1))
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(InputError, match=f"{name} is no file"):
+        Bank(tmp_path / "bank.duckdb").all()
 
 
 @pytest.mark.parametrize(
