@@ -44,8 +44,9 @@ def poll(connection: Connection, queue: Queue, now: float) -> list[Event]:
         with apart(connection.repository, failed):
             events += part()
     for problem in failed:
-        known = isinstance(problem, ForgeError) and problem.kind in ("forbidden", "not_found")
-        if not known or problem.token_refused:
+        if not (isinstance(problem, ForgeError) and problem.kind in ("forbidden", "not_found")):
+            raise problem
+        if problem.token_refused:
             raise problem
     queue.set_fact(f"polled {where}", str(now))
     return events

@@ -26,7 +26,7 @@ from bot.base.git import GitError
 from bot.events.model import Event
 from bot.forge.base import ForgeError
 from bot.forge.model import Comment, MergeRequest
-from bot.repository.connection import Connections
+from bot.repository.connection import Connection, Connections
 from bot.repository.job import Job
 from bot.server import ci_mode
 from bot.server.one_item import apart
@@ -167,7 +167,7 @@ def do_plan(world: World) -> None:
 def do_work(world: World) -> None:
     """All jobs are worked off, without the processes that run candidates."""
 
-    def process(self: Worker, job: Job, *_: object) -> str:
+    def process(self: Worker, job: Job, connection: Connection) -> str:
         left(job, self.out(job))
         return ""
 
@@ -304,7 +304,12 @@ def fails(world: World, do: Callable[[World], None], name: str, fault: Exception
     return ""
 
 
-RARELY: Final = ([], [pytest.mark.long], [pytest.mark.nightly], [pytest.mark.nightly])
+RARELY: Final[tuple[list[pytest.MarkDecorator], ...]] = (
+    [],
+    [pytest.mark.long],
+    [pytest.mark.nightly],
+    [pytest.mark.nightly],
+)
 # Each function meets one of the faults, most of them in long tests; in the night it meets all.
 ROWS: Final = [
     pytest.param(step, turn, shift, marks=RARELY[bool(turn) + 2 * bool(shift)])
