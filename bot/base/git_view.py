@@ -81,16 +81,25 @@ def _holds_commits(folder: Path) -> bool:
 def _named(entry: Path) -> Path | None:
     """The folder that `.git` is, or names where it is a file: a second work tree, a submodule."""
     if entry.is_dir():
-        return entry.resolve()
+        return _followed(entry)
     if not entry.is_file():
         return None
     word, _, path = _text(entry).partition(": ")
-    return (entry.parent / path.strip()).resolve() if word == "gitdir" else None
+    return _followed(entry.parent / path.strip()) if word == "gitdir" else None
 
 
 def _shared(own: Path) -> Path:
     named = own / "commondir"
-    return (own / _text(named).strip()).resolve() if named.is_file() else own
+    return _followed(own / _text(named).strip()) if named.is_file() else own
+
+
+def _followed(path: Path) -> Path:
+    """A path that a file of a repository spells, with its links followed as far as they lead."""
+    with suppress(OSError, ValueError):  # it can be no path of this machine
+        found = Path(os.path.realpath(path))
+        found.exists()  # raises for a name that is too long
+        return found
+    return Path("/nonexistent")
 
 
 def _text(file: Path) -> str:
@@ -133,7 +142,7 @@ def _borrowed(objects: Path) -> list[Path]:
         listed = near / "info" / "alternates"
         if len(found) > _MOST_BORROWED or not listed.is_file():
             continue
-        named = dict.fromkeys((near / line).resolve() for line in _text(listed).splitlines())
+        named = dict.fromkeys(_followed(near / line) for line in _text(listed).splitlines())
         found += [one for one in named if one not in found]
     return found[1:]
 

@@ -34,7 +34,7 @@ from bot.server.dashboard_issue import remembered, update_dashboard
 from bot.server.delivery import DAY_S, Delivered, NotAllowed, hand_in, refuse_in_vain
 from bot.server.job_maker import judged_by
 from bot.server.merge_request import read_result
-from bot.server.one_item import told
+from bot.server.one_item import apart, told
 from bot.server.places import next_waiting, settled
 from bot.server.plan_folder import write_plan
 from bot.server.planner import plan
@@ -179,7 +179,7 @@ def _step(connection: Connection, queue: Queue, state: StateBranch, now: float) 
 def deliver_waiting(connection: Connection, queue: Queue, now: float) -> None:
     """Propose the results for which there is a place now; a forge that is away is asked later."""
     waiting = list[Record]()
-    with suppress(*TEMPORARY):
+    with apart("results wait on"):
         waiting = next_waiting(connection, queue, now)
     for record in waiting:
         queue.deliver_again(record.job.key, WORKER, now + CI_LEASE_S)
@@ -214,10 +214,7 @@ def _again_delivered(connection: Connection, queue: Queue, job: Job, now: float)
     came of it could not be delivered."""
     if not result_file(queue.runs / job.key).is_file():
         return False
-    try:
-        _deliver_kept(connection, queue, job, now)
-    except Exception as problem:
-        _give_back(connection, job, problem)(queue)
+    _deliver_kept(connection, queue, job, now)
     return True
 
 
@@ -281,13 +278,17 @@ def _claimed(connection: Connection, queue: Queue, now: float) -> list[Job]:
     while (
         record := queue.claim(WORKER, now, slots, CI_LEASE_S, searches=searches < most)
     ) is not None:
-        # Fetched no earlier: most comments are no commands.
-        most = connection.limits().limits.operators_per_event
-        if _again_delivered(connection, queue, record.job, now):
+        try:
+            # Fetched no earlier: most comments are no commands.
+            most = connection.limits().limits.operators_per_event
+            done = _again_delivered(connection, queue, record.job, now)
+            if done or not _fit(connection, queue, record, now):
+                continue
+        except Exception as problem:  # of this job; the others are planned all the same
+            _give_back(connection, record.job, problem)(queue)
             continue
-        if _fit(connection, queue, record, now):
-            found.append(record.job)
-            searches += record.job.kind == "optimize"
+        found.append(record.job)
+        searches += record.job.kind == "optimize"
     return found
 
 
@@ -325,16 +326,13 @@ def _fit(connection: Connection, queue: Queue, record: Record, now: float) -> bo
         queue.finish(job.key, WORKER, now, state="failed", note=str(problem))
         _tell_end(connection, job, "failed", str(problem))
         return False
-    except Exception as problem:  # of this job; the others are planned all the same
-        _give_back(connection, job, problem)(queue)
-        return False
     return True
 
 
 def _tell_end(connection: Connection, job: Job, state: str, reason: str) -> None:
     """Say that a job failed or was cancelled; a forge that is away loses a word."""
     forge = connection.forge
-    with suppress(*TEMPORARY):
+    with apart(f"run {job.run} is not said to be {state}"):
         tell_run(job, forge, failed(job, state, reason), failed=state == "failed")
         set_check(job, forge, "error", reason or "Cancelled.")
 
@@ -393,7 +391,8 @@ def report(
 
 def _ended(queue: Queue, ends: Sequence[Callable[[Queue], None]], connection: Connection) -> None:
     for end in ends:
-        end(queue)
+        with apart("a run is planned again, for what became of it was not kept"):
+            end(queue)
     if ends:
         update_dashboard(connection, queue, time.time())
 

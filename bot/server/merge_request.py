@@ -120,8 +120,9 @@ def read_result(path: Path) -> Result:
         values(result)
     except (ValueError, ArithmeticError, LookupError) as problem:
         # Each part is well formed, and they do not belong together.
-        words = visible(str(problem), 200)
-        raise InputError(f"{file} is no result of ascendopt: {words}.") from None
+        raise InputError(
+            f"{file} is no result of ascendopt: its values contradict each other."
+        ) from problem
     return result
 
 

@@ -26,6 +26,17 @@ def beside(what: str) -> Iterator[None]:
         LOG.warning("the merge request goes without %s: %s", what, problem)
 
 
+@contextmanager
+def apart(what: str, failed: list[Exception] | None = None) -> Iterator[None]:
+    """What goes wrong inside concerns this item alone: it is logged, and added to `failed`."""
+    try:
+        yield
+    except Exception as problem:
+        LOG.warning("%s: %s", what, told(problem))
+        if failed is not None:
+            failed.append(problem)
+
+
 def told(problem: Exception) -> str:
     """What a person reads of a failure. A defect's own words go to the log, with their place."""
     if isinstance(problem, _SENTENCES):

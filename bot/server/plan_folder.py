@@ -19,9 +19,10 @@ from typing import Final, NamedTuple
 
 from pydantic import Field, ValidationError
 
-from bot.base.git import Git, GitError
+from bot.base.git import Git
 from bot.repository.commit_pack import PACK, read_pack, write_pack
 from bot.repository.job import Job
+from bot.server.one_item import apart
 from bot.server.run_job import BASE, CHECKOUT, JOB_FILE, JUDGE, read_job
 from bot.server.state_branch import BANK
 from ci.model.errors import InputError, worded
@@ -56,16 +57,15 @@ def write_plan(jobs: Sequence[Job], git: Git, bank: str, tip: str, out: Path) ->
     out.mkdir(parents=True, exist_ok=True)
     packed = list[Job]()
     for job in jobs:
-        folder = out / JOBS / job.key
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / JOB_FILE).write_text(job.model_dump_json(indent=2), encoding="utf-8")
-        try:
+        folder, failed = out / JOBS / job.key, list[Exception]()
+        with apart(f"run {job.run} is planned again later", failed):
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / JOB_FILE).write_text(job.model_dump_json(indent=2), encoding="utf-8")
             write_pack(git, job, folder)
-        except GitError as problem:
-            LOG.warning("run %s is planned again later: %s", job.run, problem)
-            shutil.rmtree(folder)
-            continue
-        packed.append(job)
+        if failed:
+            shutil.rmtree(folder, ignore_errors=True)
+        else:
+            packed.append(job)
     if bank:
         (out / BANK).write_text(bank, encoding="utf-8")
     if tip:

@@ -26,7 +26,7 @@ from bot.server.comments.posting import answer, asked_wait, tell_run
 from bot.server.comments.wording import waiting
 from bot.server.dashboard_issue import update_dashboard
 from bot.server.job_maker import Records
-from bot.server.one_item import told
+from bot.server.one_item import apart, told
 from bot.server.places import next_waiting
 from bot.server.plan_model import Plan
 from bot.server.planner import plan
@@ -188,11 +188,13 @@ class Service:
         return True
 
     def _look_at(self, connection: Connection) -> None:
-        for job in look_again(connection, self.queue, self._clock(), self._fed):
-            LOG.info("run %s verifies merge request %d", job.run, job.patch_of)
-        for record in next_waiting(connection, self.queue, self._clock()):
-            LOG.info("run %s has a place now", record.job.run)
-            self.queue.deliver_again(record.job.key)
+        with apart(connection.repository):
+            for job in look_again(connection, self.queue, self._clock(), self._fed):
+                LOG.info("run %s verifies merge request %d", job.run, job.patch_of)
+        with apart(connection.repository):
+            for record in next_waiting(connection, self.queue, self._clock()):
+                LOG.info("run %s has a place now", record.job.run)
+                self.queue.deliver_again(record.job.key)
         update_dashboard(connection, self.queue, self._clock())
         connection.mirror.pack()
 

@@ -325,7 +325,7 @@ def _left_out(what: str) -> Iterator[None]:
     """
     try:
         yield
-    except (ValidationError, OverflowError, sqlite3.IntegrityError):
+    except (ValueError, TypeError, LookupError, ArithmeticError, sqlite3.IntegrityError):
         LOG.warning("%s of %s is left out: it is none of ours", what, STATE_BRANCH)
 
 

@@ -14,9 +14,10 @@ from typing import Final, Literal
 
 from bot.events.model import Event
 from bot.forge.errors import ForgeError
-from bot.forge.model import RecentComments
+from bot.forge.model import Comment, MergeRequest, RecentComments
 from bot.repository.connection import Connection
 from bot.server.comments.event_text import talk
+from bot.server.one_item import apart
 from bot.server.queue import Queue
 
 LOG: Final = logging.getLogger("ascendopt.bot")
@@ -28,11 +29,11 @@ def poll(connection: Connection, queue: Queue, now: float) -> list[Event]:
     """Store the events since the last poll in the queue, and return those that are new.
 
     The first poll only notes how things stand: the bot does not answer what was written before it
-    came. What the token may not read, such as issues, is left out. Raises ForgeError, after it has
-    tried the rest, when the forge cannot be asked; the next poll finds it all again.
+    came. What the token may not read, such as issues, is left out. Raises what one part or one
+    item met, after it has tried the rest; the next poll finds it all again.
     """
     where, forge = f"{connection.name} {connection.repository}", connection.forge
-    events, away = list[Event](), list[ForgeError]()
+    events, failed = list[Event](), list[Exception]()
     parts: list[Callable[[], list[Event]]] = [
         lambda: _spoken(connection, queue, where, now, "comment", forge.recent_comments),
         lambda: _spoken(connection, queue, where, now, "issue", forge.recent_issues),
@@ -40,14 +41,13 @@ def poll(connection: Connection, queue: Queue, now: float) -> list[Event]:
         lambda: _heads(connection, queue, where),
     ]
     for part in parts:
-        try:
+        with apart(connection.repository, failed):
             events += part()
-        except ForgeError as problem:
-            if problem.token_refused or problem.kind not in ("forbidden", "not_found"):
-                away.append(problem)
-            LOG.warning("%s: %s", connection.repository, problem)
-    if away:
-        raise away[0]
+    for problem in failed:
+        if not (isinstance(problem, ForgeError) and problem.kind in ("forbidden", "not_found")):
+            raise problem
+        if problem.token_refused:
+            raise problem
     queue.set_fact(f"polled {where}", str(now))
     return events
 
@@ -92,8 +92,9 @@ def _spoken(
         return []
     found = recent(last - _OVERLAP, queue.fact(etag))
     begin = _time(queue.fact(begun)) or last
-    events = []
-    for comment in found.comments:
+    events, failed = list[Event](), list[Exception]()
+
+    def take(comment: Comment) -> None:
         own = f"{comment.merge_request}-{comment.id}" if kind == "issue" else comment.id
         event = Event(
             forge=connection.name,
@@ -109,9 +110,15 @@ def _spoken(
             at=comment.created_at,
         )
         # An old comment that was edited starts nothing, nor does people's talk.
-        if comment.created_at < begin or queue.fact(_answered(where, event)) or talk(event):
-            continue
-        events += _store(queue, event, now)
+        old = comment.created_at < begin or queue.fact(_answered(where, event))
+        if not old and not talk(event):
+            events.extend(_store(queue, event, now))
+
+    for comment in found.comments:
+        with apart(f"comment {comment.id}", failed):
+            take(comment)
+    if failed:  # all are asked for again
+        raise failed[0]
     if found.modified:
         queue.set_fact(etag, found.etag)
         queue.set_fact(since, at)
@@ -148,14 +155,15 @@ def _pushes(connection: Connection, queue: Queue, where: str) -> list[Event]:
 
 
 def _heads(connection: Connection, queue: Queue, where: str) -> list[Event]:
-    events, seen = [], f"request heads {where}"
+    events, failed, seen = list[Event](), list[Exception](), f"request heads {where}"
     known = f"request head {where} "
     first = not queue.fact(seen) and not any(name.startswith(known) for name in queue.facts())
-    for request in connection.forge.merge_requests("open"):
+
+    def take(request: MergeRequest) -> None:
         name = f"request head {where} {request.number}"
         before = queue.fact(name)
         if before == request.head:
-            continue
+            return
         if not first:
             event = Event(
                 forge=connection.name,
@@ -168,7 +176,13 @@ def _heads(connection: Connection, queue: Queue, where: str) -> list[Event]:
                 draft=request.draft,
                 head=request.head,
             )
-            events += _store(queue, event, 0.0)
+            events.extend(_store(queue, event, 0.0))
         queue.set_fact(name, request.head)
+
+    for request in connection.forge.merge_requests("open"):
+        with apart(f"merge request {request.number}", failed):
+            take(request)
+    if failed:
+        raise failed[0]
     queue.set_fact(seen, "1")
     return events

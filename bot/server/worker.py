@@ -24,10 +24,10 @@ from bot.base.language import language
 from bot.base.text import visible
 from bot.repository.connection import Connection
 from bot.repository.job import Job, Record, State
-from bot.server.comments.posting import TEMPORARY, asked_wait, away, set_check, tell_run
+from bot.server.comments.posting import asked_wait, away, set_check, tell_run
 from bot.server.comments.wording import failed, running, waiting
 from bot.server.delivery import DAY_S, hand_in, refuse_in_vain
-from bot.server.one_item import told
+from bot.server.one_item import apart, told
 from bot.server.places import settled
 from bot.server.queue import LEASE_S, Queue
 from bot.server.run_folder import FAILURE, read_failure
@@ -39,6 +39,8 @@ _BEAT_S: Final = LEASE_S / 4
 _POLL_S: Final = 0.2
 # After being asked to stop, how long a run may take to do so, in s.
 _GRACE_S: Final = 10.0
+# Bytes of a line of a run's that are read as one.
+_LONGEST_LINE: Final = 1 << 16
 _PR_SET_PDEATHSIG: Final = 1
 
 
@@ -227,7 +229,7 @@ class Worker:
 
     def _tell_end(self, job: Job, connection: Connection, state: Unfinished, note: str) -> None:
         self._tell(job, connection, failed(job, state, note), failed=state == "failed")
-        with suppress(*TEMPORARY):  # the comment and the dashboard say it too
+        with apart(f"run {job.run} goes without a check"):  # the comment says it too
             set_check(job, connection.forge, "error", note or "Cancelled.")
 
     def _later(self, job: Job, connection: Connection, problem: Exception) -> str:
@@ -246,19 +248,17 @@ class Worker:
 
     def _tell(self, job: Job, connection: Connection, text: str, *, failed: bool = False) -> None:
         """Edit the status comment; a forge that is away for a while loses a word, not the run."""
-        try:
-            comment = tell_run(job, connection.forge, text, failed=failed)
-        except TEMPORARY:
-            return
-        if comment:
-            self._queue.set_comment(job.key, comment)
+        with apart(f"run {job.run} goes without a comment"):
+            if comment := tell_run(job, connection.forge, text, failed=failed):
+                self._queue.set_comment(job.key, comment)
 
 
 def _read(pipe: IO[bytes], log: IO[bytes], lines: deque[str]) -> None:
     """Copy a process's words into the log and keep the last ones."""
-    for raw in pipe:
-        log.write(raw)
-        log.flush()
+    while raw := pipe.readline(_LONGEST_LINE):
+        with suppress(OSError):  # a full disk: who writes would wait for its reader
+            log.write(raw)
+            log.flush()
         line = raw.decode(errors="replace").strip()
         if line:
             lines.append(line)

@@ -6,6 +6,7 @@ No forge is asked: the checkout, its remote and its commits tell everything.
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -167,8 +168,11 @@ def write(checkout: Path, files: Sequence[SetupFile]) -> tuple[str, ...]:
     wanted = [f for f in files if f.state in ("new", "changed")]
     for file in wanted:
         place = top / file.path
-        if place.is_symlink() or not place.resolve().is_relative_to(top.resolve()):
+        if place.is_symlink() or not Path(os.path.realpath(place)).is_relative_to(top.resolve()):
             raise InputError(f"{file.path} leads out of the checkout by a link.")
+        there = next(one for one in (place, *place.parents) if os.path.lexists(one))
+        if there != place and not there.is_dir():
+            raise InputError(f"{there.relative_to(top)} is no folder, so {file.path} has no place.")
     for file in wanted:
         place = top / file.path
         place.parent.mkdir(parents=True, exist_ok=True)

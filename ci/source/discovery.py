@@ -40,7 +40,9 @@ from ci.source.placed import (
     operator_folders,
     placed_in,
     plain,
+    refuse_too_large,
     registered,
+    too_large,
     without_kernel,
 )
 from ci.source.seen_kernels import no_kernel, no_operator
@@ -118,6 +120,8 @@ def load_operator(path: Path, top: Path | None = None) -> Operator:
     if _is_operator(path.parent) and not path.is_file() and path.name not in both:
         return _read_operator(path.parent, path.name, top)
     if path.is_file():
+        if not any(map(_is_operator, path.absolute().parents)):
+            refuse_too_large(path)
         return _read_operator(*_of_source(path, top), top)
     if path.name in both and _is_operator(path.parent):
         path = path.parent
@@ -210,7 +214,7 @@ def operator_places(top: Path) -> list[Path]:
     folders = [folder for folder in operator_folders(top) if not is_shared(folder)]
     left = dict.fromkeys(top / one.definition for one in without_kernel(top))
     places = [*(place for folder in folders for place in places_in(folder)), *left]
-    return [*places, *launched_folders(top)]
+    return [*places, *launched_folders(top), *too_large(top)]
 
 
 def places_in(folder: Path) -> list[Path]:

@@ -343,10 +343,10 @@ def library_folders() -> tuple[Path, ...]:
     return tuple(dict.fromkeys(places))
 
 
+@cache
 def interpreter() -> str:
-    """The program of this Python. That of a virtual environment may be a copy, which only runs with
-    the environment's files."""
-    return str(Path(getattr(sys, "_base_executable", sys.executable)).resolve())
+    """The Python that the sandbox is shown: a virtual environment may hold a copy of it."""
+    return os.path.realpath(getattr(sys, "_base_executable", sys.executable))
 
 
 @cache

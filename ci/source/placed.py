@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -165,6 +166,30 @@ def sources_without_name(top: Path) -> list[Path]:
     inside = (folder for folder, names, _ in _walk(top))
     odd = (one for folder in inside for one in nameless(folder))
     return sorted(one for one in odd if is_unit(one.name) or any(_units(one)))
+
+
+def too_large(top: Path) -> list[Path]:
+    """The sources below `top` that declare an operator or hold a kernel and are too large to be
+    looked through, without those in folders that hold both op_host and op_kernel."""
+    found = []
+    for folder, names, files in _walk(top):
+        if {layout.HOST, layout.KERNEL} <= {*names}:
+            names.clear()
+        for path in (folder / file for file in files if is_unit(file)):
+            with suppress(OSError, InputError):  # a link, a pipe, or gone
+                if not path.is_symlink() and path.lstat().st_size > _MOST_BYTES:
+                    data = file_bytes(path)
+                    found += [path] if any(mark.encode() in data for mark in MARKS) else []
+    return found
+
+
+def refuse_too_large(path: Path) -> None:
+    """Raise InputError where no operator is looked for in a source, for its size."""
+    if path.stat().st_size > _MOST_BYTES:
+        raise InputError(
+            f"{path} is larger than {_MOST_BYTES >> 20} MiB, so no operator is looked for in it;"
+            " move its tables to a header."
+        )
 
 
 def _units(top: Path) -> Iterator[str]:

@@ -7,7 +7,6 @@ import fcntl
 import os
 import select
 import subprocess
-import tempfile
 import threading
 import time
 import weakref
@@ -25,6 +24,7 @@ from ci.system.sandbox import (
 )
 from ci.system.scratch import scratch
 from ci.system.view import Readable
+from ci.system.written import bounded
 
 _CHUNK = 1 << 20
 # Between the end of a program's output and its own.
@@ -53,15 +53,15 @@ class Resident:
     ) -> None:
         """`limits.seconds` is the CPU time of its whole life; a question has its own deadline."""
         chosen = level or sandbox_level()
-        own: tempfile.TemporaryDirectory[str] | None = None
-        if chosen == "bubblewrap":
+        left = contextlib.ExitStack()
+        if chosen == "bubblewrap":  # what it writes is in a folder of bounded size
             self._process = start_bubblewrap(argv, cwd, readable, [], limits, quiet=True)
         else:
-            own = scratch("tmp")
-            place = Path(own.name)
+            place = Path(left.enter_context(scratch("tmp")))
             self._process = start_confined(
                 argv, cwd, readable, [], limits, chosen, place, quiet=True
             )
+            left.enter_context(bounded(self._process, [place], limits.written_bytes))
         assert self._process.stdin and self._process.stdout
         self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
         for fd in (self._in, self._out):
@@ -70,7 +70,7 @@ class Resident:
                 fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, _CHUNK)
         self._asked = time.monotonic()
         self._maker = threading.current_thread()
-        self._close = weakref.finalize(self, _ended, self._process, own)
+        self._close = weakref.finalize(self, _ended, self._process, left)
 
     @property
     def alive(self) -> bool:
@@ -139,10 +139,9 @@ class Resident:
         return Silent(Completed.of(code or 0, b"", b"", seconds, timed_out).ending())
 
 
-def _ended(process: subprocess.Popen[bytes], own: tempfile.TemporaryDirectory[str] | None) -> None:
+def _ended(process: subprocess.Popen[bytes], left: contextlib.ExitStack) -> None:
     end(process)
     for stream in (process.stdin, process.stdout):
         assert stream is not None
         stream.close()
-    if own is not None:
-        own.cleanup()
+    left.close()

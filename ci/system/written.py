@@ -38,7 +38,8 @@ def bounded(
         yield
     finally:
         over.set()
-        watcher.join()
+        if watcher is not threading.current_thread():  # which tidies up what nobody needs
+            watcher.join()
 
 
 def written(folders: Sequence[Path], process: int) -> int:

@@ -230,7 +230,7 @@ class Bank:
             held = store.vectors(db)
             tuples = [t for t in store.select(db, "ORDER BY t.created, t.id", []) if t.id in held]
             rows = np.array([held[t.id] for t in tuples], dtype=np.float32)
-            return tuples, rows.reshape(len(tuples), -1)
+            return tuples, rows.reshape(len(tuples), -1 if tuples else 0)
 
         return self._file.read(read)
 

@@ -14,6 +14,7 @@ import shutil
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from glob import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from typing import Final
@@ -128,7 +129,7 @@ def import_parquet(bank: Bank, path: Path) -> tuple[int, int]:
     """Add the tuples of a Parquet file to a bank: (new, already known)."""
     try:
         with duckdb.connect() as db:
-            found = db.read_parquet(str(path)).project("tuple").fetchall()
+            found = db.read_parquet(escape(str(path))).project("tuple").fetchall()
     except (duckdb.Error, OSError) as problem:
         first = str(problem).splitlines()[0]
         raise InputError(f"Cannot read tuples from {path}: {first}") from problem

@@ -13,10 +13,9 @@ from typing import Any, TypeVar
 
 import duckdb
 import numpy as np
-from pydantic import ValidationError
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
-from ci.model.errors import InputError
+from ci.model.errors import EnvironmentProblem, InputError
 from ci.model.frozen import Frozen
 from experience.bank.embed import Vector
 from experience.bank.index import Rows
@@ -39,8 +38,14 @@ _CREDITS = (
     "FROM credits GROUP BY tuple_id"
 )
 _LOCKED = "Could not set lock on file"  # what DuckDB says where another process holds the file
+# A bank may be anybody's: nothing in it leads to other files, and nothing is fetched to read it.
+_ALONE: dict[str, Any] = {"enable_external_access": "false"}
 _T = TypeVar("_T")
 Connection = duckdb.DuckDBPyConnection
+
+
+class _Foreign(ValueError):
+    """A database of somebody's, which is no bank."""
 
 
 class File:
@@ -51,11 +56,16 @@ class File:
         self._ready = False
 
     def write(self, work: Callable[[Connection], _T]) -> _T:
-        """The result of `work` in a transaction that is committed when it returns."""
+        """The result of `work` in a transaction that is committed when it returns.
+
+        Raises InputError where the file is no bank, and EnvironmentProblem where another process
+        holds it for longer than `LOCK_PATIENCE_SECONDS`.
+        """
         return self._patiently(lambda: self._write_once(work))
 
     def read(self, work: Callable[[Connection], _T]) -> _T:
-        """The result of `work` on a connection next to which others may read too."""
+        """The result of `work` on a connection next to which others may read too; raises as
+        `write`."""
         if not self._ready:  # makes the tables of a new bank and those that a version added
             self.write(lambda db: None)
         return self._patiently(lambda: self._read_once(work))
@@ -63,47 +73,49 @@ class File:
     def fault(self) -> str:
         """What keeps the file from being read as a bank, to its last row; '' for nothing.
 
-        It says no path. Raises what `read` does while another process holds the file.
+        It says no path. Raises EnvironmentProblem while another process holds the file, and
+        InputError for somebody's other database.
         """
         try:
             self.read(_read_all)
-        except duckdb.Error as problem:
-            if _is_locked(problem):
-                raise
-            return type(problem).__name__
         except InputError as problem:
-            return type(problem.__cause__).__name__
-        except (ValidationError, ValueError, TypeError):
-            return "rows that are no tuples"
+            if isinstance(problem.__cause__, _Foreign):
+                raise
+            known = isinstance(problem.__cause__, duckdb.Error)
+            return type(problem.__cause__).__name__ if known else "no tuples of a bank"
         except OSError as problem:
             return problem.strerror or type(problem).__name__
         return ""
 
     def _patiently(self, call: Callable[[], _T]) -> _T:
-        for attempt in Retrying(
+        patient = Retrying(
             retry=retry_if_exception(_is_locked),
             stop=stop_after_delay(LOCK_PATIENCE_SECONDS),
             wait=wait_random_exponential(multiplier=0.02, max=1.0),
             reraise=True,
-        ):
-            with attempt:
-                return call()
-        raise AssertionError("unreachable: Retrying either returns or raises")
+        )
+        try:
+            return patient(call)
+        except (duckdb.Error, ValueError, TypeError) as problem:  # or rows that are no tuples
+            if _is_locked(problem):
+                raise EnvironmentProblem(
+                    f"Another process has held {self.path} for a minute; try again when it is done."
+                ) from problem
+            raise InputError(
+                f"{self.path} is not an experience bank that can be read:"
+                f" {str(problem).splitlines()[0]}"
+            ) from problem
 
     def _connect(self, *, read_only: bool) -> Connection:
-        if self.path.exists() and not self.path.is_file():
-            raise InputError(f"{self.path} is no file, so it is no experience bank.")
+        for file in (self.path, self.path.with_name(f"{self.path.name}.wal")):
+            if file.exists() and not file.is_file():  # DuckDB would wait for a pipe
+                raise InputError(f"{file} is no file, so there is no experience bank.")
         try:
-            return duckdb.connect(str(self.path), read_only=read_only)
+            return duckdb.connect(str(self.path), read_only=read_only, config=_ALONE)
         except duckdb.Error as problem:
-            if _is_locked(problem):
-                raise
-            if self._being_made():
+            if not _is_locked(problem) and self._being_made():
                 raise duckdb.TransactionException("locked by its maker") from problem
-            raise InputError(
-                f"{self.path} is not an experience bank that can be opened: "
-                f"{str(problem).splitlines()[0]}"
-            ) from problem
+            raise
 
     def _being_made(self) -> bool:
         """Whether another process may be writing the file's first headers right now."""
@@ -155,6 +167,8 @@ def _prepare(db: Connection) -> None:
     if "rule_id" in columns:  # as it was called before
         db.execute("ALTER TABLE tuples RENAME COLUMN rule_id TO motif_id")
         columns.add("motif_id")
+    elif not columns and db.execute("SELECT 1 FROM duckdb_tables() LIMIT 1").fetchone():
+        raise _Foreign("it is a database with tables of its own; give another file")
     first_layout = "embedding" in columns
     if first_layout:
         db.execute("ALTER TABLE tuples RENAME TO tuples_before")

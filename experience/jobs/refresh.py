@@ -7,15 +7,18 @@ with what was checked longest ago: a killed job loses nothing, and the next goes
 from __future__ import annotations
 
 import hashlib
+import logging
+import traceback
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from itertools import combinations
+from typing import Final
 
 from pydantic import Field
 
 from ci.judge.base import Judge
 from ci.model.amount import amount
-from ci.model.errors import InputError
+from ci.model.errors import EnvironmentProblem, InputError
 from ci.model.experience import RefreshSettings, RewindSettings
 from ci.model.frozen import Frozen
 from ci.model.operator import Operator
@@ -28,6 +31,7 @@ from experience.bank.patching import Misfit, redo, undo
 from experience.bank.tuple import ExperienceTuple, Neighbour
 from experience.jobs.rewind import rewind
 
+LOG: Final = logging.getLogger("ascendopt.bank")
 NO_LONGER = "no longer holds"
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -123,7 +127,9 @@ class _Refresh:
         for one in chosen:
             try:
                 checked = self._check(one)
-            except InputError as problem:
+            except EnvironmentProblem:  # the machine's, so that of all operators
+                raise
+            except Exception as problem:
                 checked = self._checked(
                     one, f"not placed: {self._pass_over(one.operator, problem)}"
                 )
@@ -137,7 +143,7 @@ class _Refresh:
             operator = self.operators[one.operator]
             try:
                 evaluator = self._evaluator(operator)
-            except InputError:
+            except Exception:  # `_check` meets it again
                 continue
             for files in _sides(one, operator) or ():
                 evaluator.begin(Candidate(files=files))
@@ -174,9 +180,13 @@ class _Refresh:
             verdict=verdict,
         )  # fmt: skip
 
-    def _pass_over(self, operator: str, problem: InputError) -> str:
-        """Note an operator that has no workload, or none that fits: the others go on."""
+    def _pass_over(self, operator: str, problem: Exception) -> str:
+        """Note an operator that has no workload, or none that fits: the others go on. So they do
+        where one meets a defect, whose own words go to the log."""
         said = str(problem)
+        if not isinstance(problem, InputError):
+            LOG.error("%s", "".join(traceback.format_exception(problem, limit=-8)))
+            said = "it meets a defect of ascendopt itself; the log says where"
         if operator not in self.passed_over:
             self.passed_over[operator] = said
             self.on_step(f"{operator} is passed over: {said}")
@@ -217,21 +227,20 @@ class _Refresh:
             key, digest = f"rewound:{operator.name}", sources_hash(operator)
             if len(new) >= self.settings.rewinds or self.bank.fact(key) == digest:
                 continue
+            walk = RewindSettings(
+                budget=self.settings.budget, noise_floor=self.settings.noise_floor
+            )
             try:
                 evaluator = self._evaluator(operator)
                 self._baseline(operator)  # a golden function may fail as late as here
-            except InputError as problem:
+                self.on_step(f"rewinding {operator.name}")
+                commit = commit_of(operator)
+                found = rewind(operator, evaluator, proposer, self.bank, walk, commit=commit)
+            except EnvironmentProblem:
+                raise
+            except Exception as problem:
                 self._pass_over(operator.name, problem)
                 continue
-            self.on_step(f"rewinding {operator.name}")
-            found = rewind(
-                operator,
-                evaluator,
-                proposer,
-                self.bank,
-                RewindSettings(budget=self.settings.budget, noise_floor=self.settings.noise_floor),
-                commit=commit_of(operator),
-            )
             if found.start.outcome is not Outcome.OK:
                 evidence = found.start.refusal
                 self.failed[operator.name] = evidence.message if evidence else "does not pass"

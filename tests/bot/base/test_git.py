@@ -722,3 +722,24 @@ def test_a_commit_that_nobody_could_walk_through_is_not_checked_out(tmp_path: Pa
     deeper = git.run(*who, "commit-tree", "-m", "deeper", tree).strip()
     with pytest.raises(GitError, match="a file of it lies more than 100 folders deep"):
         clone(git, deeper, tmp_path / "none")
+
+
+ODD_PATHS = {"a link to itself": "l/x", "a zero byte": "a\0b", "a long path": "a/" * 4000}
+
+
+@pytest.mark.parametrize("path", ODD_PATHS.values(), ids=ODD_PATHS)
+@pytest.mark.parametrize("what", [".git", "commondir", "alternates"])
+def test_a_path_that_a_repository_spells_and_that_leads_nowhere_is_no_defect(
+    tmp_path: Path, what: str, path: str
+) -> None:
+    checkout, own = repository(tmp_path), tmp_path / "own"
+    (tmp_path / "l").symlink_to("l")
+    if what == ".git":
+        (checkout / ".git").rename(own)
+        (checkout / ".git").write_text(f"gitdir: ../{path}")
+    elif what == "commondir":
+        (checkout / ".git" / what).write_text(f"../../{path}")
+    else:
+        (checkout / ".git" / "objects" / "info" / what).write_text(f"{tmp_path}/{path}\n")
+    known = Git(checkout).commit("HEAD")
+    assert known is None or what == "alternates"

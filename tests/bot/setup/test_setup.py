@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+from collections.abc import Callable
 from importlib.metadata import PathDistribution
 from pathlib import Path
 
@@ -162,6 +163,29 @@ def test_a_link_in_the_way_is_not_followed(tmp_path: Path) -> None:
     (ops / ".github").symlink_to(tmp_path / "outside")
     assert run(["init", str(ops)]) == 2
     assert not list((tmp_path / "outside").iterdir())
+    assert not (ops / ".ascendopt.yml").exists()
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda place: place.symlink_to(place.name), ".github is no folder"),
+        (lambda place: place.symlink_to("nowhere"), ".github is no folder"),
+        (lambda place: place.touch(), ".github is no folder"),
+        (lambda place: (place / "workflows/ascendopt.yml").mkdir(parents=True), "is a folder"),
+    ],
+    ids=["a link to itself", "a link to nothing", "a file", "a folder"],
+)
+def test_what_is_in_the_way_is_a_sentence_and_nothing_is_half_done(
+    tmp_path: Path,
+    make: Callable[[Path], None],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    ops = checkout(tmp_path, PLACES["github"][0])
+    make(ops / ".github")
+    assert run(["init", str(ops)]) == 2
+    assert said in capsys.readouterr().err
     assert not (ops / ".ascendopt.yml").exists()
 
 

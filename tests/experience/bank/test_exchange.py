@@ -114,3 +114,12 @@ def test_a_file_that_is_no_parquet_gives_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "tuples.parquet").write_text("no parquet", encoding="utf-8")
     with pytest.raises(InputError, match="Cannot read tuples"):
         import_tuples(Bank(tmp_path / "bank.duckdb"), tmp_path / "tuples.parquet")
+
+
+def test_a_parquet_file_with_a_star_in_its_name_is_that_file_alone(tmp_path: Path) -> None:
+    export_tuples([make_tuple(1)], tmp_path / "of others.parquet")
+    bank = Bank(tmp_path / "bank.duckdb")
+    with pytest.raises(InputError, match="Cannot read tuples"):
+        import_tuples(bank, tmp_path / "of*.parquet")
+    export_tuples([make_tuple(2)], tmp_path / "of*.parquet")
+    assert import_tuples(bank, tmp_path / "of*.parquet") == (1, 0)

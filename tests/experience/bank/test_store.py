@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
 import numpy as np
 import pytest
 
+from ci.model.errors import EnvironmentProblem, InputError
 from experience.bank import bank as bank_module
+from experience.bank import store
 from experience.bank.bank import Bank
 from experience.bank.embed import embed
+from experience.bank.exchange import open_default_bank
 from experience.bank.retrieve import Query
 from tests.experience.make import make_tuple
 
@@ -86,3 +95,90 @@ def test_an_index_beside_the_bank_answers_like_the_bank_itself(
     assert Bank(path).search(query) == after
     next(beside.glob("*.npy")).write_bytes(b"torn")
     assert Bank(path).search(query) == after
+
+
+def of_a_view(path: Path) -> None:
+    """A bank in which another file stands for one of the tables."""
+    Bank(path).add(make_tuple(1))
+    (path.parent / "secret.csv").write_text("s3cret,true\n")
+    with duckdb.connect(str(path)) as db:
+        db.execute("DROP TABLE credits")
+        db.execute(
+            "CREATE VIEW credits AS SELECT column0 AS tuple_id, column1 AS won FROM"
+            f" read_csv('{path.parent}/secret.csv', header = false)"
+        )
+
+
+def of_odd_rows(path: Path) -> None:
+    Bank(path).add(make_tuple(1))
+    with duckdb.connect(str(path)) as db:
+        db.execute("UPDATE tuples SET evidence = '{}'")
+
+
+def of_sqlite(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE tuples (id)")
+
+
+def of_other_columns(path: Path) -> None:
+    with duckdb.connect(str(path)) as db:
+        db.execute("CREATE TABLE tuples (a INTEGER)")
+
+
+def of_another_program(path: Path) -> None:
+    with duckdb.connect(str(path)) as db:
+        db.execute("CREATE TABLE people (a INTEGER)")
+
+
+@pytest.mark.parametrize("name", ["bank.duckdb", "bank.duckdb.wal"])
+def test_a_pipe_in_the_place_of_a_bank_keeps_nobody_waiting(tmp_path: Path, name: str) -> None:
+    if name.endswith(".wal"):
+        Bank(tmp_path / "bank.duckdb").add(make_tuple(1))
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(InputError, match=f"{name} is no file"):
+        Bank(tmp_path / "bank.duckdb").all()
+
+
+@pytest.mark.parametrize(
+    "make", [of_a_view, of_odd_rows, of_sqlite, of_other_columns, of_another_program]
+)
+def test_a_file_that_is_no_bank_is_a_sentence_and_leads_to_no_other_file(
+    tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    make(tmp_path / "bank.duckdb")
+    bank = Bank(tmp_path / "bank.duckdb")
+    with pytest.raises(InputError, match="is not an experience bank that can be read") as refused:
+        bank.all()
+    assert "s3cret" not in str(refused.value) and "download" not in str(refused.value)
+
+
+def test_a_database_of_another_program_is_neither_changed_nor_set_aside(tmp_path: Path) -> None:
+    path = tmp_path / "people.duckdb"
+    of_another_program(path)
+    for begin in (open_default_bank, lambda place: Bank(place).add(make_tuple(1))):
+        with pytest.raises(InputError, match="with tables of its own"):
+            begin(path)
+    with duckdb.connect(str(path)) as db:
+        assert db.execute("SELECT table_name FROM duckdb_tables()").fetchall() == [("people",)]
+
+
+def test_a_bank_that_another_process_holds_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bank = Bank(tmp_path / "bank.duckdb")
+    bank.add(make_tuple(1))
+    monkeypatch.setattr(store, "LOCK_PATIENCE_SECONDS", 0.1)
+    holder = (
+        "import duckdb, sys; db = duckdb.connect(sys.argv[1]); print('held', flush=True); input()"
+    )
+    command = [sys.executable, "-c", holder, str(bank.path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stdout.readline()
+        with pytest.raises(EnvironmentProblem, match="Another process has held"):
+            bank.all()
+        process.communicate(b"\n")
+
+
+def test_the_vectors_of_an_empty_bank_are_none(tmp_path: Path) -> None:
+    tuples, vectors = Bank(tmp_path / "bank.duckdb").vectors()
+    assert not tuples and not len(vectors)

@@ -6,12 +6,14 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ci.model.errors import InputError
 from ci.model.experience import RefreshSettings, RewindSettings
 from ci.model.operator import Operator
+from ci.model.trial import Trial
 from ci.proposer.rules.proposer import rules_proposer
 from ci.testing.model_operator import HOST, KERNEL, KERNEL_FILE, ModelEvaluator, write
 from experience.bank.bank import Bank
@@ -105,6 +107,42 @@ def test_an_operator_without_a_workload_is_passed_over_and_the_others_are_gone_o
     assert "holds" in {c.verdict for c in done.checked}
     assert operator.name in done.rewound and not done.failed
     assert "1 operator was passed over" in markdown(done)
+
+
+@pytest.mark.parametrize("fault", [KeyError("state"), RecursionError("deep"), OSError(28, "full")])
+@pytest.mark.parametrize("where", ["opened", "evaluated", "rewound"])
+def test_an_operator_that_meets_a_defect_keeps_no_other_from_being_gone_over(
+    bank: Bank, operator: Operator, where: str, fault: Exception
+) -> None:
+    other = operator.model_copy(update={"name": "another"})
+
+    class Failing(ModelEvaluator):
+        def evaluate(self, *given: Any, **named: Any) -> Trial:
+            if where == "evaluated":
+                raise fault
+            return super().evaluate(*given, **named)
+
+    def evaluator_of(one: Operator) -> ModelEvaluator:
+        if one is other and where == "opened":
+            raise fault
+        return (Failing if one is other else ModelEvaluator)(one)
+
+    def commit_of(one: Operator) -> str:
+        if one is other and where == "rewound":
+            raise fault
+        return ""
+
+    bank.add(make_tuple(7, operator="another", status="verified"))
+    done = refresh(
+        bank,
+        [other, operator],
+        evaluator_of,
+        rules_proposer(),
+        RefreshSettings(budget=8),
+        commit_of=commit_of,
+    )
+    assert list(done.passed_over) == ["another"] and str(fault) not in str(done.passed_over)
+    assert "holds" in {c.verdict for c in done.checked} and operator.name in done.rewound
 
 
 def test_a_lesson_that_is_not_true_is_retired_and_never_deleted(

@@ -129,6 +129,21 @@ def test_what_cannot_be_read_as_an_operator_is_said_of_each_and_is_not_nothing(
     assert [one["refused"] for one in json.loads(capsys.readouterr().out)] == [True] * 3
 
 
+def test_a_source_that_is_too_large_to_be_looked_through_is_said(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, apart = checkout / "src/math/affine_clamp", checkout / "src" / "apart"
+    apart.mkdir()
+    for side in ("host", "kernel"):
+        text = (source / f"op_{side}/affine_clamp.cpp").read_text()
+        (apart / f"{side}.cpp").write_text(text + "// table\n" * (1 << 18) * (side == "kernel"))
+    (apart / "other.cpp").write_text("// table\n" * (1 << 18))
+    shutil.rmtree(source)
+    assert run(["check", str(checkout)]) == 2
+    said = capsys.readouterr().out
+    assert "apart/kernel.cpp is larger than 1 MiB" in said and "other.cpp" not in said
+
+
 def test_a_path_that_is_not_there_is_bad_input(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
