@@ -27,8 +27,8 @@ class Call:
 
     @property
     def place(self) -> str:
-        """'file:line', for people."""
-        return f"{self.file}:{self.line}"
+        """'file:line', for people; the file alone of a script, which runs as a whole."""
+        return f"{self.file}:{self.line}" if self.line else self.file
 
     def after(self, *keywords: str) -> list[str]:
         """Arguments behind one of the keywords, up to the next keyword in capitals."""

@@ -6,7 +6,7 @@ texts of the operator's own CMakeLists.txt say. The tree answers for includes th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -28,6 +28,7 @@ from ci.source.build.evaluation import (
     tree_of,
 )
 from ci.source.build.host_units import calls_runtime, works_for_host
+from ci.source.build.scripts import compilations
 from ci.source.build.settings import build_setting
 from ci.source.build.sync import Entry, Sync, entry_of, for_operator, synchronisation
 from ci.source.definition import tiling_functions
@@ -147,7 +148,7 @@ def read_build(
     own = [call for call in said.calls if call.file.startswith(ours)]
     side = "" if apart else f"{HOST}/"
     if problem or (apart and not own):
-        own = list(_in_texts(root, top, begins))
+        own = list(_in_texts(root, top, begins)) or list(_by_scripts(tree, ours, launched))
     calls = (*(c for c in said.calls if not c.file.startswith(ours)), *own)
     setting = build_setting(top, ours.rstrip("/"))
     said_by = {top / one: CONFIG_FILE for one in setting.include}
@@ -218,6 +219,15 @@ def _in_texts(root: Path, top: Path, begins: str) -> Iterable[Call]:
             }
             text = file_text(path)
             yield from calls_in_text(text, path.relative_to(top).as_posix(), variables)
+
+
+def _by_scripts(tree: Tree, ours: str, launched: Path | None) -> Iterator[Call]:
+    """What scripts give the compiler for the sources of the operator, whose paths begin with
+    `ours`, or for the kernel that a program launches."""
+    source = "" if launched is None else launched.resolve().relative_to(tree.top).as_posix()
+    for one in compilations(tree, (source or ours).rpartition("/")[0]):
+        if one.source == source or (not source and one.source.startswith(ours)):
+            yield Call("compile", ("ALL", "OPTIONS", *one.options), one.script, 0)
 
 
 def _folders_in(root: Path) -> list[Path]:
