@@ -21,6 +21,7 @@ _DECLARES: Final = re.compile(r"\b(?:Input|Output|Attr|AddConfig)\s*\(")
 _HEAD: Final = re.compile(r"\s*(?:for|if|while)\s*\(")
 _BRACE: Final = re.compile(r"\s*\{")
 _OPEN: Final = re.compile(r"\b(Input|Output)\s*\((?!\s*\")([^(){};]*)")
+_CALLED: Final = re.compile(r"\b(\w+)\s*\(")
 _STRING: Final = r'"(?:\\.|[^"\\])*"'
 _CONSTANT: Final = re.compile(r"(?:\w+::)*(\w+)(?:\s*\[\s*(\d+)\s*\])?")
 _MOST_LOOPS: Final = 50
@@ -99,26 +100,32 @@ def open_name(body: str) -> str:
 
 
 def _helpers(text: str) -> tuple[dict[str, Macro], str]:
-    """Functions and lambdas that declare something, by name, as if they were macros, and the text
-    without these."""
-    found = {}
-    left, at = [], 0
+    """Functions and lambdas that declare something, by others or themselves, by name as if they
+    were macros, and the text without these."""
     heads = [*_HELPER.finditer(text)]
     # None has another one inside: each is looked for up to where the next begins.
     ends = [*(one.start() for one in heads[1:]), len(text)]
+    bodies = {}
     for one, until in zip(heads, ends, strict=False):
         own = text[one.end() - 1 : until]
-        end = closing(own, 0)
-        inner = own[1 : max(end, 0)]
-        if not _DECLARES.search(inner) or re.search(rf"\b{one['name']}\s*\(", inner):
-            continue
+        inner = own[1 : max(closing(own, 0), 0)]
+        if not re.search(rf"\b{one['name']}\s*\(", inner):
+            bodies[one] = inner
+    called = {one: {*_CALLED.findall(inner)} for one, inner in bodies.items()}
+    declaring = {one for one, inner in bodies.items() if _DECLARES.search(inner)}
+    while more := {
+        one for one in bodies.keys() - declaring if called[one] & {d["name"] for d in declaring}
+    }:
+        declaring |= more
+    found, left, at = {}, [], 0
+    for one in (one for one in heads if one in declaring):
         parameters = split_arguments(one["parameters"])
         names = [re.findall(r"\w+", p.partition("=")[0]) for p in parameters]
         # A return of what was declared is a chain that goes on.
-        inner = re.sub(r"\breturn\b", "", inner.strip().removesuffix(";"))
+        inner = re.sub(r"\breturn\b", "", bodies[one].strip().removesuffix(";"))
         found[one["name"]] = Macro(tuple(n[-1] for n in names if n), False, inner)
         left.append(text[at : one.start()])
-        at = one.end() + end
+        at = one.end() + len(bodies[one]) + 1
     return found, "".join((*left, text[at:]))
 
 

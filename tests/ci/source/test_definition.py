@@ -97,6 +97,17 @@ FORMS = {
         + ADDED,
         "",
     ),
+    "helpers by helpers": (
+        "template <typename C> static void One(C& one, const char* name) {"
+        f" one.Input(name){TENSOR}; }}\n"
+        'static void Both(OpDef& op) { One(op, "x"); One(op, "z"); }\n'
+        + HEAD
+        + "Both(*this);"
+        + WHOLE.split(";", 2)[2]
+        + "} };"
+        + ADDED,
+        "",
+    ),
     "helper of a header": (
         HEAD + 'Add(*this, "x"); Add(*this, "z");' + WHOLE.split(";", 2)[2] + "} };" + ADDED,
         f"inline void Add(OpDef& one, const char* name) {{ one.Input(name){TENSOR}; }}",
