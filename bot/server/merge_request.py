@@ -119,10 +119,11 @@ def read_result(path: Path) -> Result:
     try:
         values(result)
     except (ValueError, ArithmeticError, LookupError) as problem:
-        # Each part is well formed, and they do not belong together.
-        raise InputError(
-            f"{file} is no result of ascendopt: its values contradict each other."
-        ) from problem
+        # Each part is well formed, and they do not belong together. Only a ValueError says it in
+        # words for a person.
+        own = isinstance(problem, ValueError)
+        words = visible(str(problem), 200) if own else "its values contradict each other"
+        raise InputError(f"{file} is no result of ascendopt: {words}.") from problem
     return result
 
 

@@ -229,7 +229,7 @@ class Worker:
 
     def _tell_end(self, job: Job, connection: Connection, state: Unfinished, note: str) -> None:
         self._tell(job, connection, failed(job, state, note), failed=state == "failed")
-        with apart(f"run {job.run} goes without a check"):  # the comment says it too
+        with apart(f"no check for run {job.run}"):  # the comment says it too
             set_check(job, connection.forge, "error", note or "Cancelled.")
 
     def _later(self, job: Job, connection: Connection, problem: Exception) -> str:
@@ -248,7 +248,7 @@ class Worker:
 
     def _tell(self, job: Job, connection: Connection, text: str, *, failed: bool = False) -> None:
         """Edit the status comment; a forge that is away for a while loses a word, not the run."""
-        with apart(f"run {job.run} goes without a comment"):
+        with apart(f"no comment for run {job.run}"):
             if comment := tell_run(job, connection.forge, text, failed=failed):
                 self._queue.set_comment(job.key, comment)
 
