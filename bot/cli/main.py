@@ -19,7 +19,7 @@ import click
 from bot.base.git import GitError
 from bot.cli.listing import Listing
 from bot.cli.logs import guard
-from bot.cli.say import say
+from bot.cli.say import defect, say
 from ci.model.errors import EnvironmentProblem, InputError
 
 DONE: Final = 0
@@ -197,12 +197,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         complain(f"{place} cannot be used: {problem.strerror or problem}")
         return BAD_INPUT
     except Exception as bug:  # the last line of defence
-        if os.environ.get("ASCENDOPT_DEBUG"):
-            raise
-        complain(
-            f"a defect of ascendopt itself ({type(bug).__name__}: {bug}); "
-            "set ASCENDOPT_DEBUG=1 to see where, and report it"
-        )
+        complain(defect(bug))
         return FAILED
     return code if isinstance(code, int) else DONE
 

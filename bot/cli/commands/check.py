@@ -15,11 +15,11 @@ from pydantic import Field
 from bot.base.git import Git, GitError
 from bot.cli.commands.evaluate import SarifOptions
 from bot.cli.options import OrdinaryPath, build, json_option, options
-from bot.cli.say import say
+from bot.cli.say import defect, say
 from bot.report.findings import report_lines
 from bot.report.sarif import write_check_sarif
 from bot.repository.trigger import touched_operators
-from ci.model.errors import InputError
+from ci.model.errors import EnvironmentProblem, InputError
 from ci.model.finding import CheckReport, CheckSettings
 from ci.model.folder_walk import legible
 from ci.model.frozen import Frozen
@@ -178,8 +178,13 @@ def _checked(folder: Path, setup: EvaluationSetup, settings: CheckSettings) -> C
                 return report.model_copy(update={"notes": (note, *report.notes)})
         return open_session(folder, setup).check(settings, tell)
     except InputError as problem:
-        shown = legible(folder)
-        return CheckReport(operator=shown.name, folder=shown, unchecked=str(problem), refused=own)
+        words = str(problem)
+    except (EnvironmentProblem, GitError):  # of the machine, so of every operator
+        raise
+    except Exception as bug:  # of one operator: the others are checked all the same
+        words, own = defect(bug), True
+    shown = legible(folder)
+    return CheckReport(operator=shown.name, folder=shown, unchecked=words, refused=own)
 
 
 def _has_workload(folder: Path) -> bool:

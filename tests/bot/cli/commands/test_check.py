@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from bot.base.git import Git
+from bot.cli.commands import check
 from bot.cli.commands.check import operators_of
 from bot.cli.main import run
+from ci.session.session import Session, open_session
 from tests.ci.source.test_placed import two_in_a_folder
 from tests.places import SAMPLE
 
@@ -103,6 +105,24 @@ def test_a_workload_that_cannot_be_read_is_bad_input(
     workload.write_text(workload.read_text().replace("cases:", "cases_:"))
     assert run(["check", "src/math/affine_clamp"]) == 2
     assert "cases_" in capsys.readouterr().out
+
+
+def test_a_defect_in_one_operator_keeps_no_other_from_being_checked(
+    checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = checkout / "src/math/affine_clamp"
+    shutil.copytree(source, source.with_name("another"))
+    (source / "workload.yaml").write_text("cases_: []")
+
+    def broken(folder: Path, *more: object) -> Session:
+        if folder.name == "another":
+            raise KeyError("odd")
+        return open_session(folder, *more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(check, "open_session", broken)
+    assert run(["check", "--json", "src/math"]) == 2
+    words = {one["operator"]: one["unchecked"] for one in json.loads(capsys.readouterr().out)}
+    assert "KeyError: 'odd'" in words["another"] and "cases_" in words["affine_clamp"]
 
 
 def test_what_cannot_be_read_as_an_operator_is_said_of_each_and_is_not_nothing(
