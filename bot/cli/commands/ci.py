@@ -138,6 +138,7 @@ def run(ctx: click.Context, /, plan: Path, out: Path, as_json: bool, **given: An
     Ends with 1 when a job left no result; the others are run all the same.
     """
     from bot.server.nightly import refresh_bank
+    from bot.server.one_item import told
     from bot.server.plan_folder import bank_of, planned, tip_of
     from bot.server.run_job import read_job
 
@@ -155,7 +156,11 @@ def run(ctx: click.Context, /, plan: Path, out: Path, as_json: bool, **given: An
             verdicts, problems = _run_all(found, out, chosen, chosen.bank or own, end)
             tip = tip_of(plan)
             if tip is not None and own is not None:
-                _show(refresh_bank(plan, tip, own, out, end and max(1.0, end - time.monotonic())))
+                left = end and max(1.0, end - time.monotonic())
+                try:
+                    _show(refresh_bank(plan, tip, own, out, left))
+                except Exception as problem:  # the verdicts are kept and said all the same
+                    problems.append(f"The refresh of the bank failed: {told(problem)}")
     if as_json:
         say(json.dumps({"verdicts": verdicts, "problems": problems}, indent=2))
     else:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.cli.main import run
 from bot.repository.commit_pack import PACK, read_pack
 from bot.server.ci_mode import report, state_of
 from bot.server.nightly import refresh_bank
@@ -124,3 +125,14 @@ def test_a_refresh_that_fails_says_so_and_leaves_the_bank_as_it_was(ci: Ci, tmp_
     assert report(ci.connection(), [], tmp_path) == [
         "The experience that the refresh left is kept."
     ]
+
+
+def test_verdicts_are_said_where_the_refresh_cannot_begin(
+    ci: Ci, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ci.follow_up()
+    pack = ci.out / "refresh" / PACK
+    pack.write_bytes(pack.read_bytes()[:-100])
+    assert run(["ci", "run", str(ci.out), "--out", str(tmp_path / "out"), "--json"]) == 1
+    said = json.loads(capsys.readouterr().out)
+    assert said["verdicts"] == {} and "The refresh of the bank failed" in said["problems"][0]
