@@ -45,7 +45,7 @@ from ci.source.placed import (
     too_large,
     without_kernel,
 )
-from ci.source.seen_kernels import no_kernel, no_operator
+from ci.source.seen_kernels import holds_none, no_kernel, no_operator, programs_kernel
 from ci.source.shared_sources import shared_sources
 from ci.source.sides import repository_of, shared_text, sides, sides_apart, sources, text_of
 
@@ -211,7 +211,7 @@ def _of_source(path: Path, top: Path | None) -> tuple[Path, str]:
 def operator_places(top: Path) -> list[Path]:
     """What `load_operator` takes for each operator below `top`: its folder, or one in that for each
     of several that share it; then the sources of op definitions without a kernel."""
-    folders = [folder for folder in operator_folders(top) if not is_shared(folder)]
+    folders = [folder for folder in operator_folders(top) if not holds_none(folder)]
     left = dict.fromkeys(top / one.definition for one in without_kernel(top))
     places = [*(place for folder in folders for place in places_in(folder)), *left]
     return [*places, *launched_folders(top), *too_large(top)]
@@ -247,20 +247,6 @@ def _named_by(source: Path) -> str:
     entries = [name for _, name in entries_of({source.name: text})]
     names = entries if source.parent.name == layout.KERNEL else registered([text])
     return names[0] if len(names) == 1 else ""
-
-
-def is_shared(folder: Path) -> bool:
-    """Whether a folder with op_host and op_kernel holds only what operators next to it share: it
-    declares none, and has no kernel. Not so where they cannot be read."""
-    if not _is_operator(folder):
-        return False
-    try:
-        host, kernel = (sources(folder, side) for side in (layout.HOST, layout.KERNEL))
-    except InputError:
-        return False
-    units = [text for path, text in host.items() if is_unit(path)]
-    declares = any("OpDef" in text or "OPDEF" in text for text in units)
-    return not declares and not any("__global__" in text for text in kernel.values())
 
 
 def for_chip(operator: Operator) -> bool:
@@ -321,6 +307,11 @@ def _read_operator(root: Path, name: str = "", top: Path | None = None) -> Opera
     whole = own_sources(root, host, build.own_sources, build.chips)
     known = declared(whole, shared_text(host, folders))
     if not known:
+        if launched := programs_kernel(root, host, kernel):
+            raise InputError(
+                f"{root} declares no operator: a program launches its kernel. Begin a workload for"
+                f" it with: ascendopt workload frame {root / launched} --out FOLDER"
+            )
         raise InputError(
             f"No op definition in {root / 'op_host'}: no source there has a class derived from"
             " OpDef with OP_ADD."

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from ci.model import layout
+from ci.model.errors import InputError
 from ci.model.folder_walk import walk
 from ci.model.regular_file import file_text
 from ci.model.yaml_model import MOST_BYTES
 from ci.source.cpp_text import global_functions
 from ci.source.launch_places import FILE, SUFFIXES, launched_in
 from ci.source.launched.load import launched_folders
-from ci.source.placed import Placed, looked_through, placed, without_kernel
+from ci.source.placed import Placed, entries_of, is_unit, looked_through, placed, without_kernel
+from ci.source.sides import sources
 
 _SUFFIXES: Final = (*layout.SOURCES, *SUFFIXES)
 _MOST_BYTES: Final = 1 << 20
 _SHOWN: Final = 3
+_OF_AN_OPERATOR: Final = ("OpDef", "OPDEF", "OP_ADD", "IMPL_OP", "TilingContext")
 _BEGIN: Final = (
     "A kernel that a program launches itself needs a workload, which `ascendopt workload frame`"
     " begins."
@@ -39,11 +43,44 @@ def no_operator(top: Path) -> str:
     )
 
 
+def holds_none(folder: Path) -> bool:
+    """Whether a folder with op_host and op_kernel holds no operator: only what operators next to it
+    share, without a kernel, or a kernel that a program launches. Not so where they cannot be read.
+    """
+    if not all((folder / side).is_dir() for side in (layout.HOST, layout.KERNEL)):
+        return False
+    try:
+        host, kernel = (sources(folder, side) for side in (layout.HOST, layout.KERNEL))
+        launched = programs_kernel(folder, host, kernel)
+    except InputError:
+        return False
+    units = [text for path, text in host.items() if is_unit(path)]
+    declares = any("OpDef" in text or "OPDEF" in text for text in units)
+    shared = not declares and not any("__global__" in text for text in kernel.values())
+    return shared or bool(launched)
+
+
+def programs_kernel(folder: Path, host: Mapping[str, str], kernel: Mapping[str, str]) -> str:
+    """The source of a kernel that a program launches, of the two sides of a folder; '' where its
+    host side has anything to do with an operator, or nothing there calls the kernel."""
+    if any(mark in text for text in host.values() for mark in _OF_AN_OPERATOR):
+        return ""
+    beside = (one for one in folder.iterdir() if one.name.endswith(_SUFFIXES) and one.is_file())
+    others = [*host.values(), *(file_text(one) for one in sorted(beside) if not one.is_symlink())]
+    for path, name in entries_of(kernel):
+        uses = re.compile(rf"\b{name}\b")
+        calls = re.compile(rf"\b{name}\s*(?:<[^;{{}}]{{0,200}}>\s*)?<<<")
+        if calls.search(kernel[path]) or any(uses.search(text) for text in others):
+            return path
+    return ""
+
+
 def left_out(top: Path) -> str:
     """Sentences on the kernels of a repository that belong to none of its operators, '' where all
     do."""
     whole, texts = looked_through(top)
-    inside = {folder.relative_to(top).as_posix() + "/" for folder in whole}
+    operators = [folder for folder in whole if not holds_none(folder)]
+    inside = {folder.relative_to(top).as_posix() + "/" for folder in operators}
     workloads = [(one / FILE).relative_to(top).as_posix() for one in launched_folders(top)]
     kernels = [
         (path, name)

@@ -10,10 +10,10 @@ from ci.source import placed
 from ci.source.discovery import (
     declared_for_others,
     find_operators,
-    is_shared,
     load_operator,
 )
 from ci.source.placed import operator_folders
+from ci.source.seen_kernels import holds_none
 from tests.ci.small_operator import DEFINITION, KERNEL, TILING, write_operator
 from tests.places import OPERATORS
 
@@ -93,10 +93,10 @@ def test_a_folder_that_only_holds_what_others_share_is_no_operator(tmp_path: Pat
     macros = common / "op_host" / "macros.h"
     macros.write_text("#define A_OPDEF(name) class name : public OpDef {}")
     assert operator_folders(tmp_path) == [common, moved]
-    assert [is_shared(folder) for folder in (common, moved)] == [True, False]
+    assert [holds_none(folder) for folder in (common, moved)] == [True, False]
     for kernel in (moved / "op_kernel").glob("*.cpp"):
         kernel.unlink()
-    assert not is_shared(moved), "an operator that lacks its kernel is one all the same"
+    assert not holds_none(moved), "an operator that lacks its kernel is one all the same"
     assert not declared_for_others(moved)
     host = moved / "op_host" / "scale_mask.cpp"
     host.write_text(host.read_text().replace("ascend910b", "ascend950"))

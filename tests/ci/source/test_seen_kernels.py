@@ -11,7 +11,7 @@ import pytest
 from ci.census.run import take_census
 from ci.model.census import CensusSettings
 from ci.model.errors import InputError
-from ci.source.discovery import find_operators
+from ci.source.discovery import find_operators, load_operator
 from ci.source.seen_kernels import left_out
 from tests.places import OPERATORS
 
@@ -60,3 +60,22 @@ def test_kernels_of_no_operator_are_named_where_there_are_operators(tmp_path: Pa
     assert left_out(tmp_path).startswith("1 kernel belongs to no operator (alone in a.cpp). ")
     (tmp_path / "a.cpp").unlink()
     assert left_out(tmp_path) == ""
+
+
+def test_folders_called_as_an_operators_may_hold_a_programs_kernel(tmp_path: Path) -> None:
+    sample = tmp_path / "sample"
+    for path, text in {
+        "op_host/rows_tiling.cpp": "void Tile(uint32_t rows, uint8_t* to) { *to = rows; }\n",
+        "op_kernel/rows.cpp": LAUNCHED.format("rows"),
+    }.items():
+        (sample / path).parent.mkdir(parents=True)
+        (sample / path).write_text(text)
+    with pytest.raises(InputError, match=r"workload frame \S+/op_kernel/rows\.cpp --out FOLDER"):
+        load_operator(sample)
+    with pytest.raises(InputError, match="1 kernel there has none"):
+        find_operators(tmp_path)
+    shutil.copytree(OPERATORS / "src" / "math" / "axpby", tmp_path / "axpby")
+    assert [one.name for one in find_operators(tmp_path)] == ["axpby"]
+    assert left_out(tmp_path).startswith(
+        "1 kernel belongs to no operator (rows in sample/op_kernel"
+    )
