@@ -1,4 +1,4 @@
-"""What a person can do about a header that a compiler does not find."""
+"""What a person can do about a header or a macro that a compiler does not find."""
 
 from __future__ import annotations
 
@@ -6,21 +6,31 @@ import re
 from pathlib import Path, PurePosixPath
 
 from ci.model.build_setting import CONFIG_FILE
+from ci.model.layout import SOURCES
 from ci.model.operator import Operator
 from ci.model.regular_file import file_text
 from ci.source.build.evaluation import tree_of
 
 _MISSING = re.compile(r"([\w./+-]+): No such file or directory")
 _MODULE = re.compile(r"^[ \t]*path[ \t]*=[ \t]*(\S.*)$", re.MULTILINE)
+_MACRO = re.compile(r"'([A-Z][A-Z0-9_]+)' was not declared in this scope")
 _SHOWN = 3
+_MOST_FILES = 2000
+_MOST_READ = 200_000
+"""Characters of a build's file that are looked through."""
 
 
 def advice(operator: Operator, said: str) -> str:
-    """Where the header that `said` misses may come from, a sentence; '' where nothing tells."""
-    missing = _MISSING.search(said)
-    if missing is None or operator.repository is None:
+    """Where the header or macro that `said` misses may come from, a sentence; '' where nothing
+    tells."""
+    if operator.repository is None:
         return ""
     top = operator.repository.resolve()
+    if macro := _MACRO.search(said):
+        return _of_macro(macro.group(1), top)
+    missing = _MISSING.search(said)
+    if missing is None:
+        return ""
     tail = PurePosixPath(missing.group(1)).parts
     found = [
         PurePosixPath(*path.parts[: -len(tail)]).as_posix()
@@ -42,6 +52,28 @@ def advice(operator: Operator, said: str) -> str:
         f" copy it into the repository from where it lies, and where the build does not name its"
         f" folder, do so in {CONFIG_FILE}, under build: include:."
     )
+
+
+def _of_macro(name: str, top: Path) -> str:
+    """The same for a macro that a build may give: which file that is no source speaks of it."""
+    tree = tree_of(top)
+    others = [one for one in tree.files if not one.endswith(SOURCES)][:_MOST_FILES]
+    given = re.compile(rf"-D\s*{name}\b")
+    says = next((one for one in others if given.search(_start(top / one))), "")
+    if not says:
+        return ""
+    return (
+        f" {says} gives it to a compiler, in a way that is not read here: write it into"
+        f" {CONFIG_FILE}, under build: definitions:, as {name}=VALUE."
+    )
+
+
+def _start(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(_MOST_READ)
+    except OSError:
+        return ""
 
 
 def _empty_submodules(top: Path) -> list[str]:

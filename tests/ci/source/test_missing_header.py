@@ -35,3 +35,15 @@ def test_a_submodule_that_is_not_there_is_named(tmp_path: Path) -> None:
     (tmp_path / "parts" / "b").mkdir()
     said = advice(operator, SAID.format("wide/arch.hpp"))
     assert "(parts/b)" in said and "git submodule update --init" in said
+
+
+def test_a_macro_that_a_build_gives_which_is_not_read_is_to_be_written_down(tmp_path: Path) -> None:
+    operator = load_operator(write_operator(tmp_path))
+    operator = operator.model_copy(update={"repository": tmp_path})
+    missing = "The kernel does not compile: 'TILE_ROWS' was not declared in this scope"
+    assert advice(operator, missing) == ""
+    (tmp_path / "build.py").write_text('run(["bisheng", "-DTILE_ROWS_MORE=1"])\n')
+    assert advice(operator, missing) == ""
+    (tmp_path / "BUILD").write_text('cc_library(copts = ["-DTILE_ROWS=512"])\n')
+    said = advice(operator, missing)
+    assert said.startswith(" BUILD gives it") and "definitions:, as TILE_ROWS=VALUE" in said
