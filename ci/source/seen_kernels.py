@@ -21,7 +21,8 @@ from ci.source.sides import sources
 _SUFFIXES: Final = (*layout.SOURCES, *SUFFIXES)
 _MOST_BYTES: Final = 1 << 20
 _SHOWN: Final = 3
-_OF_AN_OPERATOR: Final = ("OpDef", "OPDEF", "OP_ADD", "IMPL_OP", "TilingContext")
+_DECLARES: Final = ("OpDef", "OPDEF", "OP_ADD")
+_OF_AN_OPERATOR: Final = (*_DECLARES, "IMPL_OP", "TilingContext")
 _BEGIN: Final = (
     "A kernel that a program launches itself needs a workload, which `ascendopt workload frame`"
     " begins."
@@ -55,7 +56,7 @@ def holds_none(folder: Path) -> bool:
     except InputError:
         return False
     units = [text for path, text in host.items() if is_unit(path)]
-    declares = any("OpDef" in text or "OPDEF" in text for text in units)
+    declares = any(mark in text for text in units for mark in _DECLARES)
     shared = not declares and not any("__global__" in text for text in kernel.values())
     return shared or bool(launched)
 

@@ -258,9 +258,7 @@ def evaluated(tree: Tree, root: str = "") -> Evaluation:
     key = digest([own, f"{about.st_size} {about.st_mtime_ns}", *parts])
 
     def make(folder: Path) -> None:
-        found = _evaluate(tree, root, program, preset=True)
-        if found.problem:
-            found = _evaluate(tree, root, program, preset=False)
+        found = _evaluate(tree, root, program)
         if found.problem:
             raise _NotRead(found)
         (folder / "build.json").write_text(json.dumps(asdict(found)), encoding="utf-8")
@@ -283,14 +281,14 @@ class _NotRead(Exception):
         self.found = found
 
 
-def _evaluate(tree: Tree, root: str, program: Path, *, preset: bool) -> Evaluation:
+def _evaluate(tree: Tree, root: str, program: Path) -> Evaluation:
     with scratch("cmake") as folder:
         place = Path(folder).resolve()
         stage, out = place / "stage", place / "out"
         _stage(tree, root, program, stage)
         out.mkdir()
         trace = place / "trace.json"
-        said = tree.text(f"{root}/{presets.FILE}".lstrip("/")) if preset else ""
+        said = tree.text(f"{root}/{presets.FILE}".lstrip("/"))
         variables = presets.preset_variables(said, str(stage / root))
         done = run(
             [

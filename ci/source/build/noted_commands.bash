@@ -13,7 +13,7 @@ ascendopt_passes_over() { # of the words of a command, in ascendopt_words
     builtin:* | keyword:* | function:* | alias:*) return 1 ;;
   esac
   for word in "${ascendopt_words[@]:1}"; do
-    case $word in *.cpp | *.cc | *.cxx | *.asc | *.cce) [ ! -f "$word" ] || source=$word ;; esac
+    [[ $word != @($ASCENDOPT_UNITS) || ! -f $word ]] || source=$word
     [ "$out" != next ] || out=$word
     [ "$word" != -o ] || out=next
   done

@@ -18,17 +18,20 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from ci.model import layout
 from ci.model.errors import InputError
 from ci.model.regular_file import file_bytes
 from ci.source.build.evaluation import Tree
+from ci.source.launch_places import SUFFIXES
 from ci.system.cache import BuildCache, digest
 from ci.system.sandbox import Limits, run, sandbox_level
 from ci.system.scratch import scratch
 
 _NOTES: Final = Path(__file__).with_name("noted_commands.bash")
 _MAKEFILES: Final = ("GNUmakefile", "makefile", "Makefile")
-_SOURCE: Final = re.compile(r"\.(?:cpp|cc|cxx|asc|cce|o)\b")
-"""Marks of a script that compiles."""
+_UNITS: Final = (*layout.UNITS, *SUFFIXES)
+_COMPILES: Final = re.compile("|".join(rf"{re.escape(one)}\b" for one in (*_UNITS, ".o")))
+"""A mark of a script that compiles."""
 _MOST_SCRIPTS: Final = 6
 _MOST_BYTES: Final = 64 << 20
 """Bytes of a repository that is copied: one that is built without cmake is small."""
@@ -55,14 +58,15 @@ def compilations(tree: Tree, folder: str) -> tuple[Compilation, ...]:
     """
     if sandbox_level() == "limits":
         return ()
-    scripts = islice(_scripts(tree, folder), _MOST_SCRIPTS)
-    return tuple(one for script in scripts for one in _compiled(tree, script))
+    scripts = [*islice(_scripts(tree, folder), _MOST_SCRIPTS)]
+    state = digest(_ages(tree)) if scripts else ""
+    return tuple(one for script in scripts for one in _compiled(tree, script, state))
 
 
 def _scripts(tree: Tree, folder: str) -> Iterator[str]:
     for place in (PurePosixPath(folder), *PurePosixPath(folder).parents):
         for path in _known_scripts(tree).get(place, ()):
-            if _SOURCE.search(tree.text(path)):
+            if _COMPILES.search(tree.text(path)):
                 yield path
 
 
@@ -76,18 +80,25 @@ def _known_scripts(tree: Tree) -> dict[PurePosixPath, list[str]]:
     return found
 
 
-@lru_cache(maxsize=256)
-def _compiled(tree: Tree, script: str) -> tuple[Compilation, ...]:
-    """What a script compiles; kept on disk by what it was read from."""
-    own = [_NOTES.read_bytes(), Path(__file__).read_bytes()]
-    key = digest([*own, tree.version, script, tree.text(script)])
+def _compiled(tree: Tree, script: str, state: str) -> list[Compilation]:
+    """What a script compiles; kept on disk by the `state` of all that it may have read."""
+    key = digest([_NOTES.read_bytes(), Path(__file__).read_bytes(), script, state])
 
     def make(place: Path) -> None:
         found = [asdict(one) for one in _noted(tree, script)]
         (place / "compiled.json").write_text(json.dumps(found), encoding="utf-8")
 
     kept = json.loads((BuildCache().get("scripts", key, make) / "compiled.json").read_text("utf-8"))
-    return tuple(Compilation(**{**one, "options": tuple(one["options"])}) for one in kept)
+    return [Compilation(**{**one, "options": tuple(one["options"])}) for one in kept]
+
+
+def _ages(tree: Tree) -> Iterator[str]:
+    """What changes when a file does; a script may read any."""
+    yield str(tree.top)
+    for path in tree.files:
+        with suppress(OSError):  # gone
+            about = (tree.top / path).lstat()
+            yield f"{path} {about.st_size} {about.st_mtime_ns}"
 
 
 def _noted(tree: Tree, script: str) -> list[Compilation]:
@@ -101,6 +112,7 @@ def _noted(tree: Tree, script: str) -> list[Compilation]:
         run(
             [
                 *("env", f"BASH_ENV={_NOTES}", f"ASCENDOPT_NOTED={notes}", *_CALM),
+                f"ASCENDOPT_UNITS={'|'.join(f'*{one}' for one in _UNITS)}",
                 *(command if at.name in _MAKEFILES else ["bash", at.name]),
             ],
             cwd=stage / at.parent,
@@ -108,10 +120,13 @@ def _noted(tree: Tree, script: str) -> list[Compilation]:
             writable=[place],
             limits=_LIMITS,
         )
-        noted = notes.read_bytes().decode("utf-8", "replace") if notes.is_file() else ""
+        noted = ""
+        with suppress(OSError, InputError):  # the script may have put anything there
+            noted = file_bytes(notes, place).decode("utf-8", "replace")
+        commands = (one.split("\0") for one in noted.split("\0\n\0"))
         return [
             Compilation(source, tuple(_options(words, where, stage)), script)
-            for where, _, *words in (one.split("\0") for one in noted.split("\0\n\0") if one)
+            for where, *words in commands
             for source in _sources(words, where, stage)
         ]
 
@@ -135,7 +150,7 @@ def _copied(tree: Tree, stage: Path) -> bool:
 def _sources(words: Iterable[str], where: str, stage: Path) -> Iterator[str]:
     for word in words:
         path = "" if word.startswith("-") else _inside(word, where, stage)
-        if path and not path.endswith(".o") and _SOURCE.search(path) and (stage / path).is_file():
+        if path.endswith(_UNITS) and (stage / path).is_file():
             yield path
 
 

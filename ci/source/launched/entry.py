@@ -21,6 +21,7 @@ REAL = re.compile(r"(?:half|float|double|bfloat16_t)")
 _POINTER_WORDS = re.compile(r"\*|\bGM_ADDR\b")
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|__gm__|__restrict__|__restrict)\b")
 _NAMESPACE = re.compile(r"\bnamespace\s+\w[\w:\s]*\{")
+_SPACE = "namespace_definition"
 _NAME = re.compile(r"(\w+)\s*(?:=.*)?$", re.DOTALL)
 
 
@@ -67,16 +68,9 @@ def qualified(text: str, name: str) -> str:
         return name
     source = parse(without_attributes(text))
     node = next((one.node for one in source.functions if one.plain == name), None)
-    called = (
-        []
-        if node is None
-        else [
-            one.child_by_field_name("name")
-            for one in ancestors(node)
-            if one.type == "namespace_definition"
-        ]
-    )
-    return "::".join((*(source.code(one) for one in reversed(called) if one is not None), name))
+    around = [] if node is None else [one for one in ancestors(node) if one.type == _SPACE]
+    called = [named for one in around if (named := one.child_by_field_name("name")) is not None]
+    return "::".join((*map(source.code, reversed(called)), name))
 
 
 def _parameter(path: Path, text: str) -> Parameter:

@@ -108,3 +108,25 @@ cc -Ddone -I/usr/include -I../.. -c op_kernel/scale_mask.cpp
     assert [one.options for one in compilations(tree_of(top), "")] == [("-DSECRET=",), ("-Ddone",)]
     assert (top / "op_kernel/scale_mask.cpp").is_file()
     assert not list(tmp_path.rglob("written"))
+
+
+@needs_hidden_files
+def test_what_a_script_includes_counts_when_it_changes(tmp_path: Path) -> None:
+    top = repository(tmp_path, {"Makefile": "include common.mk\nall: x.cpp\n\tcc $(D) -c x.cpp\n"})
+    (top / "x.cpp").write_text("")
+    for rows in (1, 22):
+        (top / "common.mk").write_text(f"D = -DROWS={rows}\n")
+        (found,) = compilations(tree_of(top), "")
+        assert found.options == (f"-DROWS={rows}",)
+
+
+@needs_hidden_files
+@pytest.mark.parametrize(
+    "words", ["mkfifo", "echo a.cpp >", "printf 'a.cpp\\0\\n\\0\\0' >", "mkdir"]
+)
+def test_what_a_script_writes_in_place_of_the_notes_says_nothing(
+    words: str, tmp_path: Path
+) -> None:
+    """A pipe is not waited for, either."""
+    top = repository(tmp_path, {"build.sh": f'{words} "$ASCENDOPT_NOTED" # a.cpp\n'})
+    assert compilations(tree_of(top), "") == ()
