@@ -27,7 +27,7 @@ from ci.model.workload import Workload, WorkloadCase
 from ci.simulator.decisions import decisions_of, frames
 from ci.simulator.elf import code_digest
 from ci.simulator.ensemble import members_of, states
-from ci.simulator.kernel_cores import Cores, cores_of
+from ci.simulator.kernel_cores import Cores, computes, cores_of
 from ci.simulator.launch import Addresses, asked_addresses, launch
 from ci.simulator.launch_request import LaunchSpec
 from ci.simulator.launch_room import LaunchRoom
@@ -235,11 +235,27 @@ class SimulatorBuild(TiledBuild):
         vector = self._kernel(variant, "vector")
         sources = [t for f, t in self.texts.items() if f.startswith("op_kernel/")]
         architecture = self.device.architecture
-        cores = cores_of(architecture, defined_symbols(vector), undefined_symbols(vector), sources)
+        cores = cores_of(
+            architecture,
+            defined_symbols(vector),
+            undefined_symbols(vector),
+            sources,
+            lambda: self._used_by_cube(variant, vector),
+        )
         if cores.cubes == 0:
             return cores, vector, None
         cube = self._kernel(variant, "cube")
         return (cores, vector, cube) if cores.mixed else (cores, cube, None)
+
+    def _used_by_cube(self, variant: KernelVariant, vector: Path) -> tuple[str, ...]:
+        """Symbols that the kernel uses where it is built for a cube core; none for a vector core's
+        that does not build for one."""
+        try:
+            return undefined_symbols(self._kernel(variant, "cube"))
+        except TrialFailure:
+            if not computes(undefined_symbols(vector)):
+                raise
+            return ()
 
     def _kernel(self, variant: KernelVariant, core: str) -> Path:
         """Compile for a kind of core and pass the result through the second guard, once."""

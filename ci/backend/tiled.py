@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from functools import cached_property, lru_cache
@@ -12,7 +11,7 @@ from weakref import finalize
 from ci.backend.base import Build
 from ci.host.host_room import HostRooms
 from ci.host.host_tiling import HostCrash, HostProgram, OpDescription, TilingAnswer
-from ci.host.kernel_unit import KernelVariant, formats_of
+from ci.host.kernel_unit import KernelVariant, formats_of, has_plain_entry, kernel_parameters
 from ci.host.source_tree import neighbours
 from ci.host.survey import Tiling
 from ci.host.template_key import cpp_arguments, declared_kinds
@@ -204,28 +203,41 @@ class TiledBuild(Build):
         )
 
     def _template_arguments(self, answer: TilingAnswer) -> tuple[str, ...]:
-        chosen = answer.template_arguments
-        kinds = declared_kinds(self._read, len(chosen or ()))
-        if chosen is None and len(kinds) == 1 and self._kernel_is_template():
+        chosen, key = answer.template_arguments, answer.tiling_key
+        selected = answer.template_selected or self._has_plain_kernel
+        if chosen is None and selected:
             # A tiling that sets the key itself: it is the one argument's value.
-            chosen = (answer.tiling_key,)
-        if chosen is None:
-            return ()
-        try:
-            return cpp_arguments(kinds, chosen)
-        except ValueError as problem:
-            raise TrialFailure(
-                Outcome.COMPILE_ERROR, Refusal(sentence=f"The tiling key is unusable: {problem}.")
-            ) from problem
+            ones = [kinds for kinds in declared_kinds(self._read) if len(kinds) == 1]
+            if not ones or self._has_plain_kernel:
+                return ()
+            chosen = ((ones[0][0], key),)
+        if not selected and chosen is None:
+            refusal = Refusal(
+                sentence=f"No arguments of ASCENDC_TPL_ARGS_DECL have the tiling key {key}."
+            )
+        elif not selected:
+            values = ", ".join(str(value) for _, value in chosen or ())
+            refusal = Refusal(
+                sentence=f"No ASCENDC_TPL_ARGS_SEL lists the template arguments {values}, which the"
+                f" tiling chose by the key {key}: the build makes no kernel for them."
+            )
+        else:
+            try:
+                return cpp_arguments(chosen or ())
+            except ValueError as unknown:
+                refusal = Refusal(sentence=f"The tiling key {key} is unusable: {unknown}.")
+        raise TrialFailure(Outcome.COMPILE_ERROR, refusal)
 
     @cached_property
     def _read(self) -> list[str]:
         """The operator's sources, and those around it that they include."""
         return [*self.texts.values(), *neighbours(self.operator, self.texts).values()]
 
-    def _kernel_is_template(self) -> bool:
+    @cached_property
+    def _has_plain_kernel(self) -> bool:
+        """Whether the kernel is no template, for some chip."""
         entry = self.texts[self.operator.kernel_entry]
-        return re.search(r"\btemplate\s*<[^;{}]*>\s*__global__", entry) is not None
+        return has_plain_entry(kernel_parameters(self.operator, entry)[0], entry)
 
     def aliases(self) -> dict[int, int]:
         """An output that bears an input's name shares its memory: the operator works in place."""

@@ -18,7 +18,7 @@ from ci.derive.candidates import generic_case
 from ci.derive.case_repair import mended
 from ci.derive.case_selection import Option
 from ci.derive.host_queries import Asker, Taken, watched_asker
-from ci.derive.runner import Failed
+from ci.derive.runner import failed
 from ci.host.host_tiling import TilingAnswer
 from ci.judge.evaluate import Evaluator
 from ci.judge.in_place import judged_operator
@@ -215,7 +215,7 @@ def _launches(
             _run(build, case, inputs, outputs)
         except TrialFailure as stopped:
             notes.failed(Stage.RUNS, stopped.outcome, stopped.refusal)
-            change = mended(build.operator, frame, option, Failed(stopped.outcome, str(stopped)))
+            change = mended(build.operator, frame, option, failed(stopped.outcome, stopped.refusal))
             # Outputs that are left alone, unless all are, or of another shape; a race stays one.
             done = change is not None and len(change[0].initial) < len(build.operator.outputs)
             if change is not None and done and change[0].auto_sync == frame.auto_sync and left:

@@ -16,10 +16,6 @@ from ci.model.trial import Outcome
 from ci.model.workload import Entry, TensorCase, Workload
 from ci.source.empty_body import NOTHING_TO_DO
 
-_UNWRITTEN = re.compile(
-    r"leaves (\d+) of the (\d+) bytes of output (\d+)(?:\[\d+\])? unwritten, from byte (\d+) on"
-)
-
 _TOGETHER = re.compile(r"Core \d+ writes and core \d+ writes the same global memory")
 """A race that two places of one index tensor make, where they name the same."""
 
@@ -64,16 +60,13 @@ def mended(operator: Operator, frame: Workload, option: Option, found: Failed) -
     if NOTHING_TO_DO in found.why:
         busy = _with_ones(operator, option) or _longer(option)
         return None if busy is None else (frame, busy, "")
-    unwritten = _UNWRITTEN.search(found.why)
-    if found.outcome is not Outcome.MEMORY_ERROR or unwritten is None:
-        return None
-    count, size, index, first = map(int, unwritten.groups())
-    if index >= len(operator.outputs) or (count == size and len(operator.outputs) == 1):
+    left = found.unwritten
+    if left is None or (left.count == left.size and len(operator.outputs) == 1):
         return None  # it did nothing at all
-    if option.taken.guessed and first + count == size and first:
-        other = _with_output(option, index, first)
+    if option.taken.guessed and left.first + left.count == left.size and left.first:
+        other = _with_output(option, left.output, left.first)
         return None if other is None else (frame, other, "")
-    name = operator.outputs[index].name
+    name = operator.outputs[left.output].name
     if name in frame.initial:
         return None
     note = f"It leaves bytes of {name} unwritten; they begin as 0."

@@ -16,7 +16,7 @@ from ci.model.dtypes import BY_NAME, from_bfloat16
 from ci.model.errors import InputError, TrialFailure
 from ci.model.launch import arrays
 from ci.model.operator import Operator
-from ci.model.trial import Candidate, Outcome
+from ci.model.trial import Candidate, Outcome, Refusal, Unwritten
 from ci.model.workload import Entry, TensorCase, Workload, WorkloadCase
 from ci.source.empty_body import wrote_nothing_because
 
@@ -52,6 +52,12 @@ class Failed:
 
     outcome: Outcome
     why: str
+    unwritten: Unwritten | None = None
+
+
+def failed(outcome: Outcome, refusal: Refusal) -> Failed:
+    """A case as it was refused."""
+    return Failed(outcome, refusal.sentence, refusal.unwritten)
 
 
 class Runner:
@@ -73,14 +79,14 @@ class Runner:
             for seed in self.frame.seeds:
                 failure = subject.at(case, seed).judged()
                 if failure is not None:
-                    return Failed(failure.outcome, failure.refusal.sentence)
+                    return failed(failure.outcome, failure.refusal)
                 if did_nothing(subject.at(case, seed)):
                     return Failed(Outcome.MEMORY_ERROR, wrote_nothing_because(texts))
             pipes = subject.at(case, self.frame.seeds[0]).launched.run.pipes
             work = float(pipes.total_cycles * pipes.block_dim)
             return Ran(case, work, self._telling(case))
         except TrialFailure as failure:
-            return Failed(failure.outcome, failure.refusal.sentence)
+            return failed(failure.outcome, failure.refusal)
         except (InputError, ValueError) as problem:
             return Failed(Outcome.LAUNCH_ERROR, str(problem))
 

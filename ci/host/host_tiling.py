@@ -64,8 +64,11 @@ class TilingAnswer(Frozen):
 
     block_dim: int = Field(ge=1)
     tiling_key: int = Field(ge=0)
-    template_arguments: tuple[int, ...] | None = Field(
-        default=None, description="What a template tiling key stands for; see template_key.py."
+    template_arguments: tuple[tuple[str, int], ...] | None = Field(
+        default=None, description="Kind and value of each that a template tiling key stands for."
+    )
+    template_selected: bool = Field(
+        default=True, description="Whether ASCENDC_TPL_SEL lists them, where anything does."
     )
     data: bytes = Field(description="The raw tiling data, as the kernel gets it.")
     workspace: tuple[int, ...] = Field(default=(), description="Sizes in bytes.")
@@ -324,6 +327,7 @@ def _tiling_answer(answer: dict[str, Any], log: list[str]) -> TilingAnswer:
         block_dim=answer["block_dim"],
         tiling_key=answer["tiling_key"],
         template_arguments=answer["template_arguments"],
+        template_selected=answer["template_selected"],
         data=bytes.fromhex(answer["data"]),
         workspace=tuple(answer["workspace"]),
         schedule_mode=answer["schedule_mode"],

@@ -17,9 +17,11 @@ from ci.model.dtypes import BY_NAME
 from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
 from ci.model.trial import Outcome, Place, Refusal
+from ci.source.class_specializations import NOT_THERE
 from ci.source.cpp_text import global_functions, without_comments
 from ci.source.launched.entry import qualified
 from ci.source.placed import plain
+from ci.system.candidate_compiler import CHANGES_MEANING
 
 SYSTEM_WORKSPACE = 16 << 20
 """Bytes at the workspace's start that belong to the system; GetUserWorkspace skips them."""
@@ -47,6 +49,11 @@ class KernelVariant:
     """Paths under which the kernel includes the toolkit's headers and that ours do not have."""
     called: tuple[str, ...] = ()
     """Names of the API that the kernel calls with template arguments and without its namespace."""
+    changes_meaning: bool = False
+    """Whether a class declares a name that it used before for something else, as in
+    `static constexpr bool KIND = T::kind == KIND::ROWS`. The device's compiler takes that."""
+    specializes_in_class: bool = False
+    """Whether a class specializes a template of its own; see `class_specializations.py`."""
 
 
 LATER_DTYPES = {
@@ -160,6 +167,10 @@ def amended(operator: Operator, variant: KernelVariant, refusal: Refusal) -> Ker
     more = tuple(name for name in lacking if name not in variant.unlisted)
     if more:
         return replace(variant, unlisted=(*variant.unlisted, *more))
+    if NOT_THERE in said and not variant.specializes_in_class:
+        return replace(variant, specializes_in_class=True)
+    if CHANGES_MEANING in refusal.sentence and not variant.changes_meaning:
+        return replace(variant, changes_meaning=True)
     return twice_defined(variant, refusal)
 
 

@@ -1,7 +1,8 @@
 """Template tiling keys: which template arguments a kernel takes, and their C++ text.
 
-`ASCENDC_TPL_ARGS_DECL` in a header that host and kernel share declares the arguments; the host
-tiling chooses values for them (`TilingAnswer.template_arguments`).
+`ASCENDC_TPL_ARGS_DECL` in a header that host and kernel share declares the arguments. The host
+program says which of them its key stands for (`TilingAnswer.template_arguments`). Only where the
+host side does not include the declaration is the text read for it.
 """
 
 from __future__ import annotations
@@ -16,13 +17,8 @@ _KERNEL_TYPES = {d.number: d.kernel_type for d in BY_NAME.values()}
 _ONE = re.compile(r"ASCENDC_TPL_(DTYPE|DATATYPE|FORMAT|UINT|BOOL)_DECL\s*\(")
 
 
-def declared_kinds(texts: Iterable[str], count: int = 0) -> tuple[str, ...]:
-    """Kinds of the template arguments that the sources declare, in order; () when they do not.
-
-    Of several declarations (a family's, another chip's) that with `count` arguments counts, else
-    the first.
-    DATATYPE stands for a type, BOOL for true or false, the others for a number.
-    """
+def declared_kinds(texts: Iterable[str]) -> list[tuple[str, ...]]:
+    """Kinds of the template arguments, in order, of each declaration that the sources hold."""
     found: list[tuple[str, ...]] = []
     for text in texts:
         clean = without_comments(text)
@@ -32,18 +28,17 @@ def declared_kinds(texts: Iterable[str], count: int = 0) -> tuple[str, ...]:
         if end > 0:
             parts = split_arguments(clean[start + 1 : end])
             found.append(tuple(m.group(1) for part in parts if (m := _ONE.match(part))))
-    return next((kinds for kinds in found if len(kinds) == count), found[0] if found else ())
+    return found
 
 
-def cpp_arguments(kinds: Sequence[str], values: Sequence[int]) -> tuple[str, ...]:
-    """The C++ text of each template argument, from the values that the tiling chose.
+def cpp_arguments(chosen: Sequence[tuple[str, int]]) -> tuple[str, ...]:
+    """The C++ text of each template argument, from its kind and the value that the tiling chose.
 
-    Raises ValueError when a value is no dtype or their number is not that of the declaration.
+    DATATYPE stands for a type, BOOL for true or false, the others for a number. Raises ValueError
+    when a value is no dtype.
     """
-    if len(kinds) != len(values):
-        raise ValueError(f"the tiling chose {len(values)} of {len(kinds)} template arguments")
     found = []
-    for kind, value in zip(kinds, values, strict=True):
+    for kind, value in chosen:
         if kind == "DATATYPE":
             if value not in _KERNEL_TYPES:
                 raise ValueError(f"the template argument {value} is no dtype")

@@ -46,6 +46,15 @@ class Place(Frozen):
         return f"{self.file}:{self.line}" if self.file and self.line else self.file
 
 
+class Unwritten(Frozen):
+    """Bytes of an output that a launch left as they were."""
+
+    output: int = Field(description="Its place in the definition, counted from 0.")
+    first: int = Field(description="The first of them.")
+    count: int
+    size: int = Field(description="Bytes of the tensor.")
+
+
 class Refusal(Frozen):
     """Why a candidate was refused, and by which gate."""
 
@@ -54,6 +63,7 @@ class Refusal(Frozen):
     other: Place = Field(default=Place(), description="Of two accesses, the earlier one.")
     sentence: str = Field(description="One sentence for the operator's author.")
     evidence: str = Field(default="", description="Compiler text, hazard pair, worst elements.")
+    unwritten: Unwritten | None = None
 
     @property
     def message(self) -> str:

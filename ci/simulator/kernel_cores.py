@@ -8,7 +8,7 @@ used, and so does this.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from rules.architectures import Architecture
@@ -47,8 +47,14 @@ KERNEL_TYPES = {
 
 _CUBE_INSTRUCTION = re.compile(r"_Z\d+(mad|load_cbuf|img2colv2|copy_matrix_cc|load_gm_to_c)")
 _VECTOR_INSTRUCTION = re.compile(r"_Z\d+(v[a-z]|copy_gm_to_ubuf|copy_ubuf_to|scatter_|vector_dup)")
+_WAITS_FOR_CORES = re.compile(r"_Z\d+wait_flag_dev")
 _MATMUL = re.compile(r"^[^/\n]*\bREGIST_MATMUL_OBJ\s*\(", re.MULTILINE)
 _CUBE_ONLY = re.compile(r"^\s*#\s*define\s+ASCENDC_CUBE_ONLY\b", re.MULTILINE)
+
+
+def computes(used: Collection[str]) -> bool:
+    """Whether a library that uses these symbols has a vector instruction, or a copy of one."""
+    return any(_VECTOR_INSTRUCTION.match(name) for name in used)
 
 
 def cores_of(
@@ -56,11 +62,14 @@ def cores_of(
     defined: Collection[str],
     used: Collection[str],
     texts: Collection[str],
+    used_by_cube: Callable[[], Collection[str]] = tuple,
 ) -> Cores:
     """The cores of a kernel by the library that was built of it for a vector core.
 
-    `defined` and `used` are its symbols, `texts` its sources. A block of a kernel that multiplies
-    through the Matmul API has all vector cores of an AI core.
+    `defined` and `used` are its symbols, `texts` its sources, `used_by_cube` what it uses where it
+    is built for a cube core: a template of which each kind of core takes its own part shows no
+    more. A block of a kernel that multiplies through the Matmul API has all vector cores of an AI
+    core.
     """
     mixed = Cores(1, architecture.vectors_per_cube)
     marks = [name.removeprefix(MARK) for name in defined if name.startswith(MARK)]
@@ -74,10 +83,14 @@ def cores_of(
         return mixed
     if any(_MATMUL.search(text) for text in texts):  # through real headers, which leave no mark
         return CUBE if any(_CUBE_ONLY.search(text) for text in texts) else mixed
-    if not any(_CUBE_INSTRUCTION.match(name) for name in used):
-        return VECTOR
-    words = "|".join(("ASCEND_IS_AIC", *architecture.macros.cube))
+    words = "|".join(("ASCEND_IS_AIC", "g_coreType", *architecture.macros.cube))
     split = any(re.search(rf"\b(?:{words})\b", text) for text in texts)
-    if split or any(_VECTOR_INSTRUCTION.match(name) for name in used):
+    busy = computes(used)
+    if not any(_CUBE_INSTRUCTION.match(name) for name in used):
+        apart = split or not busy or any(map(_WAITS_FOR_CORES.match, used))
+        if not apart or not any(map(_CUBE_INSTRUCTION.match, used_by_cube())):
+            return VECTOR
+        return mixed if busy else CUBE
+    if split or busy:
         return mixed
     return CUBE

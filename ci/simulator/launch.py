@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from ci.model.amount import amount
 from ci.model.decision import Decision
 from ci.model.errors import TrialFailure
 from ci.model.launch import Array, Tensors, wrote_nothing
-from ci.model.trial import MachineWarning, Outcome, PipeTime, Place, Refusal
+from ci.model.trial import MachineWarning, Outcome, PipeTime, Place, Refusal, Unwritten
 from ci.simulator.decisions import Frame, decisions_of, frames
 from ci.simulator.launch_request import LaunchSpec, write_request
 from ci.simulator.launch_room import LaunchRoom
@@ -29,6 +30,9 @@ from ci.source.scalar_reads import used_too_late
 from ci.system.ledger import book_machine
 from ci.system.sandbox import Limits
 from rules.devices import Device
+
+_OUTPUT = re.compile(r"output (\d+)")
+"""An output in the report: "output 1", or "output 1[2]" of a list."""
 
 CUBE_SITE = 0x80000000
 """Bit of a code address in a report: it lies in the kernel of the cube cores."""
@@ -276,8 +280,9 @@ def _check_written(
     for name, first, count, size, added in report.get("unwritten", []):
         file, line = _places(spec, [str(added)])[0]
         place = Place(file=file, line=line)
+        output = int(_OUTPUT.findall(name)[0])
         sentence = (
-            f"The kernel leaves {count} of the {amount(size, 'byte')} of {name} unwritten, from "
+            f"The kernel leaves {count:,} of the {amount(size, 'byte')} of {name} unwritten, from "
             f"byte {first} on{': atomic stores add to what is there' if line else ''}."
         )
         if nothing:
@@ -289,6 +294,7 @@ def _check_written(
             Refusal(
                 sentence=sentence,
                 place=place,
+                unwritten=Unwritten(output=output, first=first, count=count, size=size),
                 evidence="Atomic stores add to what is there and do not count. If the caller "
                 "fills the output first, name it in the workload under initial.",
             ),

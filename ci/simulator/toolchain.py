@@ -40,6 +40,7 @@ from ci.model import layout
 from ci.model.errors import TrialFailure
 from ci.model.layout import SOURCES
 from ci.model.operator import Operator
+from ci.simulator import older_compiler
 from ci.simulator.architecture_header import NAME as ARCHITECTURE_HEADER
 from ci.simulator.architecture_header import header_text
 from ci.simulator.checked_text import (
@@ -284,12 +285,16 @@ class Toolchain:
         unit = translation_unit(operator, variant, texts[operator.kernel_entry])
         headers = header_texts(variant)
 
+        around = operator.shared_folders if variant.specializes_in_class else ()
+
         def arguments(place: Path | None) -> list[str]:
             return [
                 *self.kernel_flags(core, flavour),
+                *(older_compiler.FLAGS if variant.specializes_in_class else ()),
+                *(("-fpermissive",) if variant.changes_meaning else ()),
                 *(f"-D{one}" for one in operator.definitions),
                 *("-I.", "-Iop_kernel"),
-                *include_arguments(operator, place),
+                *older_compiler.with_copies(include_arguments(operator, place), around, self.cache),
                 *self.door.arguments(),
                 f"-I{prefix}",
                 "-include",
@@ -313,12 +318,14 @@ class Toolchain:
         asked = Compilation(
             place_of(operator),
             lambda top: [*_named(top, operator, layout.KERNEL), *arguments(top)],
-            [*readable, *operator.shared_folders],
+            [*readable, *operator.shared_folders, *older_compiler.copies_of(around, self.cache)],
         )
 
         def make(folder: Path) -> None:
             with self._rooms.take(asked) as room:
                 lay_operator(room.top, operator, laid)
+                if variant.specializes_in_class:
+                    older_compiler.rewrite(room.top)
                 lay(room.place, {**headers, "kernel_unit.cpp": unit})
                 room.compile("kernel", layout.KERNEL, lambda: self._beside(asked, meanwhile))
                 shutil.copy(room.place / "kernel.so", folder)
@@ -372,7 +379,14 @@ class Toolchain:
         if flavour == "checked":
             with suppress(TrialFailure):
                 return self._host(operator, host_texts(texts), meanwhile, flavour)
-        return self._host(operator, texts, meanwhile, flavour)
+        try:
+            return self._host(operator, texts, meanwhile, flavour)
+        except TrialFailure as stopped:
+            if "in expansion of macro 'ASCENDC_TPL" not in stopped.refusal.evidence:
+                raise
+            return self._host(
+                operator, texts, meanwhile, flavour, ("-DASCENDOPT_SELECTIONS_UNREAD",)
+            )
 
     def _host(
         self,
@@ -380,6 +394,7 @@ class Toolchain:
         texts: Mapping[str, str],
         meanwhile: Callable[[], object],
         flavour: Flavour,
+        more: Sequence[str] = (),
     ) -> Path:
         hosts = [t for f, t in texts.items() if f.startswith("op_host/")]
         library = self.door.tiling if uses_library(hosts) else None
@@ -391,7 +406,7 @@ class Toolchain:
 
         def arguments(laid: Path | None) -> list[str]:
             asked = host_arguments(operator, texts, prelude, runtime, library, laid)
-            return [*asked, *FLAVOURS[flavour]]
+            return [*asked, *FLAVOURS[flavour], *more]
 
         shared = [path.read_bytes() for path in operator.shared_host_sources]
         # Kernel sources are laid too, because some tilings include their constants from them;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from ci.model.errors import TrialFailure
 from ci.model.trial import Outcome, Place, Refusal
@@ -48,6 +49,10 @@ def compile_command(arguments: Sequence[str]) -> list[str]:
     return [compiler(), "-fdiagnostics-color=never", "-fno-diagnostics-show-caret", *arguments]
 
 
+CHANGES_MEANING: Final = "changes meaning of"
+"""GCC's words for the one error that the device's compiler does not know."""
+
+
 def demand_compiled(done: Completed, side: str, shared: tuple[Path, str] | None = None) -> None:
     """Raises TrialFailure(COMPILE_ERROR) unless the compiler ended well."""
     if not done.ok:
@@ -63,7 +68,8 @@ _LINKER = re.compile(r"undefined reference to [`'](?P<name>.+?)'|multiple defini
 
 
 def compile_evidence(done: Completed, side: str, shared: tuple[Path, str] | None = None) -> Refusal:
-    """The first error, placed in the operator's own sources where the compiler tells them.
+    """The first error, placed in the operator's own sources where the compiler tells them; one that
+    `CHANGES_MEANING` only where there is no other.
 
     An error inside a header is placed at the operator's line that led there, which is in
     the 'required from' or 'In file included from' lines around it.
@@ -74,10 +80,9 @@ def compile_evidence(done: Completed, side: str, shared: tuple[Path, str] | None
     lines = text.splitlines()
     if done.timed_out:
         return Refusal(sentence=f"Compiling the {side} {done.ending()}.")
-    for number, line in enumerate(lines):
-        found = _PLACE.match(line)
-        if not found:
-            continue
+    errors = [(n, found) for n, line in enumerate(lines) if (found := _PLACE.match(line))]
+    errors.sort(key=lambda error: CHANGES_MEANING in error[1]["text"])
+    for number, found in errors[:1]:
         details = "\n".join(lines[number : number + DETAIL_LINES])
         file, place = found["file"].removeprefix("./"), int(found["line"])
         if not file.startswith(("op_host/", "op_kernel/")):

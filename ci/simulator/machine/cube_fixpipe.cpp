@@ -240,8 +240,27 @@ private:
     std::vector<T> buffer_;
 };
 
+// Whether this chip's fixpipe makes T of S in a mode: asc-devkit, the page on Fixpipe of L0C to GM.
+template <typename T, typename S> bool converts(QuantMode_t mode) {
+    if constexpr (std::is_same_v<T, S>) return mode == NoQuant;
+    if constexpr (std::is_same_v<S, float>) {
+        if (std::is_same_v<T, half>) return mode == F322F16;
+        if (std::is_same_v<T, bfloat16_t>) return mode == F322BF16;
+        return mode == QF322B8_PRE || mode == VQF322B8_PRE;
+    }
+    if (std::is_same_v<T, half>) return mode == DEQF16 || mode == VDEQF16;
+    if (std::is_same_v<T, int16_t>)
+        return mode == SHIFTS322S16 || mode == VSHIFTS322S16 || mode == DEQS16 || mode == VDEQS16;
+    return mode == REQ8 || mode == VREQ8;
+}
+
 template <typename T, typename S> void fixpipe(T* dst, S* src, const Call& call) {
     if (passed_over(call.mnemonic, call.site)) return;
+    if (!converts<T, S>(call.mode))
+        fail(
+            Outcome::LAUNCH_ERROR, call.site, nullptr,
+            "%s does not convert elements of %zu bits to these of %zu in the mode %u on this chip.",
+            call.mnemonic, sizeof(S) * 8, sizeof(T) * 8, unsigned(call.mode));
     Fixpipe<T, S>(dst, src, call).run();
 }
 

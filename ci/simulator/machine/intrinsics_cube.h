@@ -53,6 +53,17 @@ enum QuantMode_t {
     DEQS16 = 28,
     VQF162S16_PRE = 29,
     QF162S16_PRE = 30,
+    // Later chips'; sources for several chips name them.
+    VQF322F16_PRE = 31,
+    QF322F16_PRE = 32,
+    VQF322BF16_PRE = 33,
+    QF322BF16_PRE = 34,
+    VQS322BF16_PRE = 35,
+    QS322BF16_PRE = 36,
+    VQF322FP8_PRE = 37,
+    QF322FP8_PRE = 38,
+    VQF322F32_PRE = 39,
+    QF322F32_PRE = 40,
 };
 
 // --- GM to L1 (pipe MTE2). Lengths and gaps in 32-byte blocks.

@@ -47,6 +47,42 @@ def test_the_key_is_the_value_of_a_single_template_argument(tmp_path: Path) -> N
     assert trial.outcome is Outcome.OK, trial.refusal
 
 
+def test_template_arguments_that_nothing_selects_are_refused_with_the_key(tmp_path: Path) -> None:
+    kernel = KERNEL.replace('extern "C" __global__', "template <uint32_t mode>\n__global__")
+    selected = DECLARATION.replace("_SEL(mode, ASCENDC_TPL_UI_LIST, 0, 1)", "_SEL(mode, 1, 0)")
+    assert selected != DECLARATION
+    refused = evaluated(tmp_path, selected + HOST, selected + kernel, factor=2)
+    assert refused.outcome is Outcome.COMPILE_ERROR
+    assert refused.refusal is not None
+    assert (
+        "lists the template arguments 1, which the tiling chose by the key 1"
+        in refused.refusal.sentence
+    )
+
+
+CHANGES = """
+enum class KIND { ROWS, COLUMNS };
+template <KIND K> struct Chosen { static constexpr KIND kind = K; };
+template <typename T> struct Work { static constexpr bool KIND = T::kind == KIND::ROWS; };
+static_assert(Work<Chosen<KIND::ROWS>>::KIND && !Work<Chosen<KIND::COLUMNS>>::KIND);
+"""
+
+
+def test_a_member_may_bear_the_name_of_a_type_that_its_own_value_names(tmp_path: Path) -> None:
+    head, mark, body = KERNEL.partition('extern "C" __global__')
+    trial = evaluated(tmp_path, HOST, head + CHANGES + mark + body, factor=2)
+    assert trial.outcome is Outcome.OK, trial.refusal
+
+
+def test_what_else_the_compiler_would_let_through_is_an_error_with_it(tmp_path: Path) -> None:
+    head, mark, body = KERNEL.partition('extern "C" __global__')
+    wrong = "inline __aicore__ const char* named(int number) { return number; }\n"
+    refused = evaluated(tmp_path, HOST, head + CHANGES + wrong + mark + body, factor=2)
+    assert refused.outcome is Outcome.COMPILE_ERROR
+    assert refused.refusal is not None
+    assert "invalid conversion from 'int' to 'const char*'" in refused.refusal.sentence
+
+
 def test_a_kernel_in_a_namespace_and_a_tiling_without_a_name_are_run(tmp_path: Path) -> None:
     function = HOST[HOST.index("static ge::graphStatus Tile") : HOST.index("}  // namespace opt")]
     body = function.partition(")")[2].replace("DoubleIt", "optiling::DoubleIt")

@@ -10,7 +10,7 @@ from ci.derive.case_selection import MOST_KERNELS, Option, best, of_other_dtypes
 from ci.derive.host_queries import Taken
 from ci.derive.runner import Failed
 from ci.model.operator import AttrSpec, Operator
-from ci.model.trial import Outcome
+from ci.model.trial import Outcome, Unwritten
 from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.source.discovery import load_operator
 from ci.source.empty_body import EMPTY_BODY, NOTHING_TO_DO
@@ -60,9 +60,14 @@ def test_dtypes_that_no_case_shows_are_shown_by_one_of_middling_size() -> None:
     assert of_other_dtypes([*kept, *odd], [*kept, odd[0]], set()) is None
 
 
+def left(count: int, first: int) -> Failed:
+    """A launch that left bytes of 16 KiB as they were."""
+    unwritten = Unwritten(output=0, first=first, count=count, size=16384)
+    return Failed(Outcome.MEMORY_ERROR, "It leaves bytes.", unwritten)
+
+
 def test_a_kernel_that_leaves_the_end_of_a_guessed_output_tells_its_shape() -> None:
-    why = "The kernel leaves 16128 of the 16384 bytes of output 0 unwritten, from byte 256 on."
-    found = mended(row_sum(), FRAME, option(64, guessed=True), Failed(Outcome.MEMORY_ERROR, why))
+    found = mended(row_sum(), FRAME, option(64, guessed=True), left(16128, first=256))
     assert found is not None
     frame, changed, note = found
     output = changed.taken.case.outputs[0]
@@ -72,16 +77,14 @@ def test_a_kernel_that_leaves_the_end_of_a_guessed_output_tells_its_shape() -> N
 
 
 def test_bytes_that_stay_are_named_where_the_shape_is_told() -> None:
-    why = "The kernel leaves 32 of the 16384 bytes of output 0 unwritten, from byte 256 on."
-    found = mended(row_sum(), FRAME, option(64), Failed(Outcome.MEMORY_ERROR, why))
+    found = mended(row_sum(), FRAME, option(64), left(32, first=256))
     assert found is not None
     name = row_sum().outputs[0].name
     assert found[0].initial == {name: 0.0} and name in found[2]
 
 
 def test_a_launch_that_wrote_nothing_is_not_mended() -> None:
-    why = "The kernel leaves 16384 of the 16384 bytes of output 0 unwritten, from byte 0 on."
-    assert mended(row_sum(), FRAME, option(64), Failed(Outcome.MEMORY_ERROR, why)) is None
+    assert mended(row_sum(), FRAME, option(64), left(16384, first=0)) is None
 
 
 def test_a_race_is_mended_only_where_the_operator_is_built_without_synchronisation() -> None:

@@ -212,6 +212,9 @@ def test_skipping_work_leaves_outputs_unwritten(evaluator: Evaluator) -> None:
     trial = evaluator.evaluate(candidate, 1)
     assert trial.outcome is Outcome.MEMORY_ERROR
     assert trial.refusal and "output 0" in trial.refusal.message
+    left = trial.refusal.unwritten
+    assert left is not None and left.output == 0 and 0 < left.count < left.size
+    assert f"leaves {left.count:,} of the {left.size:,} bytes" in trial.refusal.message
 
 
 def test_a_compile_error_is_cut_to_its_first_line(evaluator: Evaluator) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.ci.simulator.ascendc_harness import AscendCHarness
+from tests.ci.simulator.test_cube_sparse import fractals, kept_of
 
 PRODUCT = """
     LocalTensor<half> a1(TPosition::A1, 0, 768), b1(TPosition::B1, 8192, 768);
@@ -68,3 +69,40 @@ def test_a_load_from_l1_that_would_go_downwards_is_refused(kernels: AscendCHarne
     out = [np.zeros((16, 16), np.float32)]
     said = kernels.fails("launch_error", PRODUCT % load, inputs, out, cores=(1, 0))
     assert "addrMode" in said
+
+
+SPARSE = """
+    LocalTensor<int8_t> a1(TPosition::A1, 0, 16 * 64), b1(TPosition::B1, 0x20000, 16 * 32);
+    LocalTensor<uint8_t> which(TPosition::B1, 0x30000, 16 * 8);
+    LocalTensor<int8_t> a2(TPosition::A2, 0, 16 * 64), b2(TPosition::B2, 0, 16 * 32);
+    LocalTensor<int32_t> c(TPosition::CO1, 0, 256);
+    DataCopy(a1, global<int8_t>(a[0]), 16 * 64);
+    DataCopy(b1, global<int8_t>(a[1]), 16 * 32);
+    DataCopy(which, global<uint8_t>(a[2]), 16 * 8);
+    PipeBarrier<PIPE_ALL>();
+    LoadData(a2, a1, LoadData2DParams(0, 2, 1, 0, 0, false, 0));
+    LoadDataWithSparse(b2, b1, which, LoadData2DParams(0, 1, 1, 0, 0, false, 0));
+    PipeBarrier<PIPE_ALL>();
+    MmadParams product;
+    product.m = 16; product.n = 16; product.k = 64;
+    MmadWithSparse(c, a2, b2, product);
+    PipeBarrier<PIPE_ALL>();
+    FixpipeParamsV220 out;
+    out.nSize = 16; out.mSize = 16; out.srcStride = 16; out.dstStride = 16;
+    Fixpipe<int32_t, int32_t, CFG_ROW_MAJOR>(global<int32_t>(a[3]), c, out);
+    PipeBarrier<PIPE_ALL>();
+"""
+
+
+def test_two_of_four_values_and_their_places_make_a_sparse_product(kernels: AscendCHarness) -> None:
+    draw = np.random.default_rng(7)
+    a = draw.integers(-128, 128, (16, 64)).astype(np.int8)
+    b = draw.integers(-128, 128, (64, 16)).astype(np.int8)
+    for group in range(0, 64, 4):
+        b[group + draw.permutation(4)[:2]] = 0
+    values, indices = kept_of(b)
+    bits = sum(indices[:, part::4].astype(np.uint8) << 2 * part for part in range(4))
+    inputs = [fractals(a, 16, 32), fractals(values, 16, 32), fractals(np.asarray(bits), 16, 8)]
+    wanted = a.astype(np.int32) @ b
+    found = kernels.ok(SPARSE, inputs, [np.zeros((16, 16), np.int32)], cores=(1, 0)).outputs[0]
+    np.testing.assert_array_equal(found, wanted)

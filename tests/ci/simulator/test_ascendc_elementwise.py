@@ -152,5 +152,12 @@ def test_comparisons_and_selections_in_all_modes(kernels: AscendCHarness) -> Non
         # The same 64 bits for every repeat.
         greater + "Select(d, bits, x, y, SELMODE::VSEL_CMPMASK_SPR, 64, 4, "
         "BinaryRepeatParams());": np.where(np.tile(x[:64] > y[:64], 4), x, y),
+        # Without a mask of its own it sets that which it is given all the same.
+        greater + "Select<float, uint8_t, false>(d, bits, x, 9.0f, "
+        "SELMODE::VSEL_TENSOR_SCALAR_MODE, 64, 4, BinaryRepeatParams());": np.where(x > y, x, 9),
+        # The scalar is in the register already.
+        greater + "Select(d, bits, x, 7.0f, SELMODE::VSEL_TENSOR_SCALAR_MODE, 64, 4, "
+        "BinaryRepeatParams()); PipeBarrier<PIPE_V>(); "
+        "Select(d, bits, x, 4, BinaryRepeatParams());": np.where(x > y, x, 7),
     }
     kernels.agree(calls, {"x": x, "y": y}, more=prepare)

@@ -146,6 +146,14 @@ def test_cores_follow_the_kernel_type_then_what_was_used() -> None:
     assert cores_of(CHIP, [mark + "matmul"], [], []) == Cores(1, 2)
     assert cores_of(CHIP, [], [product], []) == CUBE
     assert cores_of(CHIP, [], [product, "_Z4vaddPf"], []) == Cores(1, 2)
+    # Each kind of core takes its own part of a template.
+    own = ["template <int core = g_coreType> void run();"]
+    assert cores_of(CHIP, [], [], [], lambda: [product]) == CUBE
+    assert cores_of(CHIP, [], ["_Z4vaddPf"], own, lambda: [product]) == Cores(1, 2)
+    assert cores_of(CHIP, [], ["_Z4vaddPf"], own, list) == VECTOR
+    assert cores_of(CHIP, [], ["_Z4vaddPf"], [], lambda: [product]) == VECTOR, "it waits for none"
+    waits = ["_Z4vaddPf", "_Z13wait_flag_devt"]
+    assert cores_of(CHIP, [], waits, [], lambda: [product]) == Cores(1, 2)
     # Real headers leave no mark of the Matmul API.
     through = ["    REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), op.mm);\n"]
     assert cores_of(CHIP, [], [], through) == Cores(1, 2)

@@ -14,6 +14,7 @@ BODY = """
     product.b = a[1];
     product.c = a[2];
     product.b_turned = true;
+    product.quantize_mode = F322F16;
     product.m = 128 * CORES_M;
     product.n = product.c_stride = 256 * CORES_N;
     product.k = product.a_stride = product.b_stride = 1024;
@@ -97,3 +98,13 @@ def test_cores_that_begin_at_other_parts_of_k_compute_the_same(harness: MachineH
     plain = run(harness, STEPS, 1, 4)
     turned = run(harness, STEPS + "product.reorder_k = true;", 1, 4)
     assert turned.cycles != plain.cycles
+
+
+def test_a_mode_that_does_not_make_the_result_s_type_is_refused(harness: MachineHarness) -> None:
+    a, b = (np.ones((rows, 1024), np.float16) for rows in (128, 256))
+    message = harness.fails(
+        "launch_error", BODY.replace("F322F16", "F322BF16"),
+        [a, b], [np.zeros((128, 256), np.float16)],
+        cores=(1, 0), define={"TILING": BASE, "CORES_M": 1, "CORES_N": 1},
+    )  # fmt: skip
+    assert "does not convert elements of 32 bits to these of 16 in the mode 16" in message

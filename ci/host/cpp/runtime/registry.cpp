@@ -1,5 +1,4 @@
 // What the operator's sources registered before main: definitions, functions, tiling data.
-#include "ascendc/host_api/tiling/template_argument.h"
 #include "detail/log.h"
 #include "detail/op_def.h"
 #include "detail/tiling_data.h"
@@ -177,25 +176,6 @@ void TilingDef::SaveToBuffer(void* out, size_t capacity) {
     std::memmove(out, data_ptr_, data_size_);
 }
 }  // namespace optiling
-
-std::map<uint64_t, std::vector<int64_t>>& host::template_choices() {
-    static std::map<uint64_t, std::vector<int64_t>> choices;
-    return choices;
-}
-
-uint64_t ascendopt_host::template_key(std::initializer_list<TemplateWord> words) {
-    std::vector<int64_t> arguments;
-    for (const TemplateWord& word : words) arguments.push_back(word.value);
-    bool bytes = arguments.size() < sizeof(uint64_t);
-    for (const int64_t a : arguments) bytes = bytes && a >= 0 && a < 256;
-    uint64_t key = 0;
-    for (size_t i = 0; i < arguments.size(); ++i) {
-        const auto word = static_cast<uint64_t>(arguments[i]);
-        key = bytes ? key | word << (8 * i) : (key ^ word) * 0x100000001B3ULL + i;
-    }
-    host::template_choices()[key] = std::move(arguments);
-    return key;
-}
 
 namespace {
 struct Odd {

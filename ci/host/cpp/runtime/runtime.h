@@ -14,8 +14,8 @@ fe::PlatFormInfos& current_platform();
 // Log lines since the start, "error: …" and so on, for the answer.
 std::vector<std::string>& log_lines();
 
-// The template arguments behind each key that the tiling asked for.
-std::map<uint64_t, std::vector<int64_t>>& template_choices();
+// What a template tiling key stands for, as members of the JSON answer.
+std::string template_choice(uint64_t key);
 
 struct TensorRequest {
     int dtype = 0;

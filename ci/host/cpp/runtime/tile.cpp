@@ -168,13 +168,6 @@ std::string tensor_json(const gert::Tensor& t) {
            ",\"shape\":" + list(dims, [](int64_t d) { return std::to_string(d); }) + "}";
 }
 
-std::string choice(uint64_t key) {
-    const auto found = template_choices().find(key);
-    return found == template_choices().end()
-               ? "null"
-               : list(found->second, [](int64_t v) { return std::to_string(v); });
-}
-
 // The inferred dtypes and shapes, a list for each output.
 std::string outputs(const Node& node) {
     std::string all = "[";
@@ -192,8 +185,8 @@ std::string outputs(const Node& node) {
 std::string decided(const Node& node) {
     const size_t size = std::min(node.tiling.GetDataSize(), node.tiling.GetCapacity());
     return "\"tiling_key\":" + std::to_string(node.tiling_key) + ",\"data\":\"" +
-           hex(node.tiling.GetData(), size) +
-           "\",\"template_arguments\":" + choice(node.tiling_key) + ",\"outputs\":" + outputs(node);
+           hex(node.tiling.GetData(), size) + "\"," + template_choice(node.tiling_key) +
+           ",\"outputs\":" + outputs(node);
 }
 
 // Which words of 32 bits are 0, 1 or more ('n'): how the work is cut, without the numbers.

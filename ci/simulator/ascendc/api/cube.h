@@ -226,6 +226,21 @@ __aicore__ inline void Mmad(const LocalTensor<TC>& dst, const LocalTensor<TA>& a
     mad(dst.pointer(), a.pointer(), b.pointer(), bias.GetPhyAddr(), p.m, p.k, p.n, p.unitFlag,
         p.kDirectionAlign, from_table, false);
 }
+// A product with half of B's values left out, two of every four along k.
+__aicore__ inline void MmadWithSparse(const LocalTensor<int32_t>& dst, const LocalTensor<int8_t>& a,
+                                      const LocalTensor<int8_t>& b, const MmadParams& p) {
+    ASC_LIMIT(p.m <= MOST_LENGTH && p.k <= MOST_LENGTH && p.n <= MOST_LENGTH, MMAD_LENGTHS);
+    mad_sp(dst.pointer(), a.pointer(), b.pointer(), p.m, p.k, p.n, p.unitFlag, p.cmatrixSource,
+           p.cmatrixInitVal);
+}
+template <typename T = int8_t, typename U = uint8_t>
+__aicore__ inline void LoadDataWithSparse(const LocalTensor<T>& dst, const LocalTensor<T>& src,
+                                          const LocalTensor<U>& indices,
+                                          const LoadData2DParams& p) {
+    static_assert(sizeof(T) == 1 && sizeof(U) == 1, "Sparse values and their indices are bytes");
+    const uint64_t both = (src.GetPhyAddr() & 0xffffffff) | indices.GetPhyAddr() << 32;
+    load_cbuf_to_cb_sp(dst.pointer(), reinterpret_cast<int8_t*>(both), p.startIndex, p.repeatTimes);
+}
 __aicore__ inline void SetHF32Mode(bool on) {
     set_ctrl(on ? sbitset1(get_ctrl(), 46) : sbitset0(get_ctrl(), 46));
 }

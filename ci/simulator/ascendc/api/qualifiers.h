@@ -22,10 +22,10 @@ using GM_ADDR = __gm__ uint8_t*;
 #undef assert
 #define assert(...) ((void)0)
 
-#define ASCEND_IS_AIV (::AscendC::g_coreType == ::AscendC::AIV)
-#define ASCEND_IS_AIC (::AscendC::g_coreType == ::AscendC::AIC)
-#define ASCEND_IS_NOT_AIV (::AscendC::g_coreType != ::AscendC::AIV)
-#define ASCEND_IS_NOT_AIC (::AscendC::g_coreType != ::AscendC::AIC)
+#define ASCEND_IS_AIV (::g_coreType == ::AscendC::AIV)
+#define ASCEND_IS_AIC (::g_coreType == ::AscendC::AIC)
+#define ASCEND_IS_NOT_AIV (::g_coreType != ::AscendC::AIV)
+#define ASCEND_IS_NOT_AIC (::g_coreType != ::AscendC::AIC)
 
 // What records a kernel's steps on a device.
 #define TRACE_START(...)
@@ -48,10 +48,11 @@ namespace AscendC {
 constexpr int32_t MIX = 0;
 constexpr int32_t AIC = 1;
 constexpr int32_t AIV = 2;
-// A kernel for both kinds of cores is built twice.
-#ifdef __DAV_CUBE__
-constexpr int32_t g_coreType = AIC;
-#else
-constexpr int32_t g_coreType = AIV;
-#endif
 }  // namespace AscendC
+
+// A kernel for both kinds of cores is built twice. The name is global, as in the toolkit.
+#ifdef __DAV_CUBE__
+constexpr int32_t g_coreType = AscendC::AIC;
+#else
+constexpr int32_t g_coreType = AscendC::AIV;
+#endif

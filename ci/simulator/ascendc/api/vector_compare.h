@@ -170,7 +170,8 @@ __aicore__ inline void select_between(T* dst, T* src0, T* src1, SELMODE mode, ui
         vsel(dst, src0, (void*)src1, repeat, ASC_SELECT_STRIDES, uint8_t(mode));
     }
 }
-template <typename T, typename U>
+// `isSetMask` is taken and not read, as on the device: loading the register changes the mask.
+template <typename T, typename U, bool isSetMask = true>
 __aicore__ inline void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask,
                               const LocalTensor<T>& src0, const LocalTensor<T>& src1,
                               SELMODE selMode, const MaskOf<T>& mask,
@@ -192,7 +193,7 @@ __aicore__ inline void Select(const LocalTensor<T>& dst, const LocalTensor<U>& s
     set_mask_norm();
 }
 // Between a tensor and a scalar.
-template <typename T, typename U>
+template <typename T, typename U, bool isSetMask = true>
 __aicore__ inline void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask,
                               const LocalTensor<T>& src0, T src1, SELMODE selMode,
                               const MaskOf<T>& mask, const FieldOf<uint8_t> repeatTime,
@@ -220,6 +221,14 @@ __aicore__ inline void Select(const LocalTensor<T>& dst, const LocalTensor<T>& s
                               const LocalTensor<T>& src1, const FieldOf<uint8_t> repeatTime,
                               const BinaryRepeatParams& params) {
     select_between(dst.pointer(), src0.pointer(), src1.pointer(), selMode, repeatTime, params);
+}
+// The same between a tensor and the value in the register.
+template <typename T, typename U>
+__aicore__ inline void Select(const LocalTensor<T>& dst, const LocalTensor<U>& selMask,
+                              const LocalTensor<T>& src0, const FieldOf<uint8_t> repeatTime,
+                              const BinaryRepeatParams& params) {
+    vsel(dst.pointer(), src0.pointer(), (void*)selMask.pointer(), repeatTime, ASC_SELECT_STRIDES,
+         uint8_t(SELMODE::VSEL_TENSOR_SCALAR_MODE));
 }
 #undef ASC_SELECT_STRIDES
 

@@ -1,7 +1,8 @@
 // Template tiling keys: the tiling chooses the kernel's template arguments.
 //
-// The declaration of the arguments (ASCENDC_TPL_ARGS_DECL) is read from the source text, see
-// ci/host/template_key.py; here a choice becomes a key, and the answer tells what it means.
+// ASCENDC_TPL_ARGS_DECL declares the arguments, ASCENDC_TPL_SEL the choices that the build makes a
+// kernel for. A key is coded as in asc-devkit, include/utils/tiling/template_argument.h: a field
+// for each argument, the first one lowest; a UINT is the place of its value in the declaration.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +13,72 @@
 namespace ascendopt_host {
 // A number, truth value or enumerator that stands for a template argument.
 struct TemplateWord {
-    template <class T> TemplateWord(const T& given) : value(static_cast<int64_t>(given)) {}
+    template <class T>
+    constexpr TemplateWord(const T& given) : value(static_cast<int64_t>(given)) {}
     int64_t value;
 };
 
-// A key for these arguments, one byte an argument where they fit.
-uint64_t template_key(std::initializer_list<TemplateWord> words);
+enum class TemplateKind : uint8_t { kDTYPE, kDATATYPE, kFORMAT, kUINT, kBOOL, kNONE };
+
+// One argument, with the values that a declaration or a selection lists. All of these are plain
+// data: operators list hundreds, and a compiler is slow at what has to be taken down again.
+struct TemplateParameter {
+    const char* name;
+    TemplateKind kind;
+    uint8_t bits;
+    std::initializer_list<TemplateWord> values;
+};
+using TemplateSelection = std::initializer_list<TemplateParameter>;
+
+struct TemplateDeclaration {
+    TemplateDeclaration(std::initializer_list<TemplateParameter> parameters);
+    unsigned number;  // among those of the host program
+};
+
+struct TemplateSelections {
+    TemplateSelections(std::initializer_list<TemplateSelection> selections);
+};
+
+// The key for these arguments; all ones where a UINT is none of its declaration.
+uint64_t template_key(const TemplateDeclaration& declared,
+                      std::initializer_list<TemplateWord> words);
 }  // namespace ascendopt_host
 
+#define ASCENDOPT_TPL(name, kind, bits, ...)                                \
+    ascendopt_host::TemplateParameter {                                     \
+        #name, ascendopt_host::TemplateKind::k##kind, bits, { __VA_ARGS__ } \
+    }
+#define ASCENDC_TPL_DTYPE_DECL(x, ...) ASCENDOPT_TPL(x, DTYPE, 8, __VA_ARGS__)
+#define ASCENDC_TPL_DATATYPE_DECL(x, ...) ASCENDOPT_TPL(x, DATATYPE, 8, __VA_ARGS__)
+#define ASCENDC_TPL_FORMAT_DECL(x, ...) ASCENDOPT_TPL(x, FORMAT, 8, __VA_ARGS__)
+#define ASCENDC_TPL_UINT_DECL(x, width, ...) ASCENDOPT_TPL(x, UINT, width, __VA_ARGS__)
+#define ASCENDC_TPL_BOOL_DECL(x, ...) ASCENDOPT_TPL(x, BOOL, 1, __VA_ARGS__)
+#define ASCENDC_TPL_KERNEL_TYPE_DECL(x, ...) ASCENDOPT_TPL(x, NONE, 8, __VA_ARGS__)
+#define ASCENDC_TPL_DTYPE_SEL(x, ...) ASCENDOPT_TPL(x, DTYPE, 8, __VA_ARGS__)
+#define ASCENDC_TPL_DATATYPE_SEL(x, ...) ASCENDOPT_TPL(x, DATATYPE, 8, __VA_ARGS__)
+#define ASCENDC_TPL_FORMAT_SEL(x, ...) ASCENDOPT_TPL(x, FORMAT, 8, __VA_ARGS__)
+#define ASCENDC_TPL_UINT_SEL(x, ...) ASCENDOPT_TPL(x, UINT, 0, __VA_ARGS__)
+#define ASCENDC_TPL_BOOL_SEL(x, ...) ASCENDOPT_TPL(x, BOOL, 1, __VA_ARGS__)
+#define ASCENDC_TPL_KERNEL_TYPE_SEL(...) ASCENDOPT_TPL(, NONE, 0)
+#define ASCENDC_TPL_SHARED_KERNEL_TYPE_SEL(...) ASCENDOPT_TPL(, NONE, 0)
+#define ASCENDC_TPL_DETERMINISTIC_SEL(...) ASCENDOPT_TPL(, NONE, 0)
+#define ASCENDC_TPL_TILING_STRUCT_SEL(...) ASCENDOPT_TPL(, NONE, 0)
+
+#define ASCENDC_TPL_ARGS_DECL(x, ...) \
+    static const ascendopt_host::TemplateDeclaration g_tilingDeclareParams { __VA_ARGS__ }
+#define ASCENDC_TPL_ARGS_SEL(...) \
+    ascendopt_host::TemplateSelection { __VA_ARGS__ }
+// A host side of the toolkit does not read selections: they may name what nothing defines.
+#ifdef ASCENDOPT_SELECTIONS_UNREAD
+#define ASCENDC_TPL_SEL(...)
+#else
+#define ASCENDC_TPL_SEL(...) \
+    static const ascendopt_host::TemplateSelections g_tilingSelectParams { __VA_ARGS__ }
+#endif
+
 // A list in braces, as in the toolkit: operators leave a comma behind the last argument.
-#define GET_TPL_TILING_KEY(...) ascendopt_host::template_key({__VA_ARGS__})
-#define ASCENDC_TPL_SEL_PARAM(context, ...) \
-    (context)->SetTilingKey(ascendopt_host::template_key({__VA_ARGS__}))
+#define GET_TPL_TILING_KEY(...) ascendopt_host::template_key(g_tilingDeclareParams, {__VA_ARGS__})
+#define ASCENDC_TPL_SEL_PARAM(context, ...) (context)->SetTilingKey(GET_TPL_TILING_KEY(__VA_ARGS__))
 
 #define ASCENDC_TPL_AIV_ONLY 0
 #define ASCENDC_TPL_AIC_ONLY 1
@@ -57,7 +112,3 @@ uint64_t template_key(std::initializer_list<TemplateWord> words);
 #define C_DT_BOOL 12
 #define C_DT_COMPLEX64 16
 #define C_DT_BF16 27
-
-#define ASCENDC_TPL_ARGS_DECL(...)
-#define ASCENDC_TPL_SEL(...)
-#define ASCENDC_TPL_ARGS_SEL(...)
