@@ -45,6 +45,7 @@ FUNCTIONS = {
         """,
     "the flags are the machine's": "IBSet IBWait",
     "the mask has no effect on the 910B": "Compare CompareScalar",
+    "the mask is set whatever it says": "Select",
     "no result depends on it": "SetMMLayoutTransform LayerNorm SetBatchNum SetSubBlockIdx",
     "data of callbacks, which our Matmul refuses": "SetSelfDefineData SetUserDefInfo",
     "Matmul has its own part of each": "start_matmul within_limits GetTensorC IterateAll",
