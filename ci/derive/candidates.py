@@ -318,7 +318,8 @@ def _outputs(
         operator.outputs, named, dtypes, absent_ones, strict=True
     ):
         if is_absent:
-            outputs.append(() if spec.param_type == "dynamic" else absent(spec))
+            none = TensorCase(shape=(0,), dtype=dtype, present=spec.param_type == "required")
+            outputs.append(() if spec.param_type == "dynamic" else none)
             continue
         told = own or next(rest, None)
         if told is None or (spec.param_type == "dynamic" and not told.parts):

@@ -148,12 +148,15 @@ def host_request(
                 tensors.append(_tensor(one.dtype, form, one.shape, data))
         asked.append(tuple(tensors))
     declared = {a.name: a for a in operator.attrs}
+    # The order counts where the definition leaves them out.
+    order = {name: place for place, name in enumerate(declared)}
+    named = sorted(case.attrs, key=lambda name: order.get(name, len(order)))
     return HostRequest(
         op_type=operator.op_type,
         facts=facts,
         inputs=tuple(asked),
         outputs=tuple(_outputs(operator, case, column, outputs)),
-        attrs=tuple(_attr(n, a, declared.get(n)) for n, a in case.attrs.items()),
+        attrs=tuple(_attr(n, case.attrs[n], declared.get(n)) for n in named),
         deterministic=case.deterministic,
         filling=filling,
     )

@@ -18,7 +18,7 @@ from ci.model import layout
 from ci.model.amount import amount
 from ci.model.errors import InputError
 from ci.model.folder_walk import is_text
-from ci.model.operator import Operator, SharedSource
+from ci.model.operator import AttrSpec, Operator, SharedSource
 from ci.source.build.facts import build_facts, read_build
 from ci.source.build.host_units import neighbour_sources, own_sources
 from ci.source.build.tree import folders_of_tree
@@ -32,6 +32,7 @@ from ci.source.declared import (
 from ci.source.definition import find_definitions, tiling_functions
 from ci.source.launch_places import SUFFIXES
 from ci.source.launched.load import is_launched, launched_folders, launched_operator
+from ci.source.launcher_attributes import launcher_attributes
 from ci.source.placed import (
     Placed,
     entries_of,
@@ -391,7 +392,7 @@ def _read_operator(root: Path, name: str = "", top: Path | None = None) -> Opera
         kernel_entry=names[entry],
         inputs=definition.inputs,
         outputs=definition.outputs,
-        attrs=definition.attrs,
+        attrs=definition.attrs or _left_out(root, definition.op_type, work),
         socs=definition.socs,
         auto_sync=compiled.sync.on is True,
         auto_sync_open=compiled.sync.on is None,
@@ -404,6 +405,12 @@ def _read_operator(root: Path, name: str = "", top: Path | None = None) -> Opera
         shared_sources=tuple(shared),
         shares_folder=len(here) > 1,
     )
+
+
+def _left_out(root: Path, op_type: str, work: Mapping[str, str]) -> tuple[AttrSpec, ...]:
+    """The attributes of a definition without any, whose host side asks for some."""
+    asks = any("GetAttrs" in text for text in work.values())
+    return launcher_attributes(op_type, sources(root, ".").values()) if asks else ()
 
 
 def _named_by_build(

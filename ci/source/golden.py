@@ -253,8 +253,12 @@ class Golden:
     # The values
 
     def _fit_lists(self, values: list[Any]) -> list[Any]:
-        """A function with one tensor-list output may return the list's items as a tuple."""
+        """A function with one tensor-list output may return the list's items as a tuple, and one of
+        several plain outputs may return these as a list."""
         outputs = self._operator.outputs if self._operator else ()
+        whole = values[0] if len(values) == 1 and isinstance(values[0], list) else []
+        if whole and len(whole) == len(outputs) and all(o.param_type != "dynamic" for o in outputs):
+            return whole
         if len(outputs) == 1 and outputs[0].param_type == "dynamic":
             if len(values) == 1 and isinstance(values[0], list):
                 return values

@@ -75,6 +75,20 @@ def test_without_a_declared_dtype_that_of_the_result_stands(tmp_path: Path) -> N
     assert isinstance(items, list) and len(items) == 2
 
 
+def test_a_list_of_all_outputs_is_what_a_tuple_of_them_is(tmp_path: Path) -> None:
+    host = DEFINITION.replace(
+        'this->Attr("scale")',
+        'this->Output("z").ParamType(REQUIRED)'
+        '.DataType({ge::DT_FLOAT, ge::DT_FLOAT});\n this->Attr("scale")',
+    )
+    operator = load_operator(write_operator(tmp_path, host=TILING + host))
+    assert len(operator.outputs) == 2
+    golden = Golden(workload(tmp_path, "def f(x):\n    return [x, x[:1]]\n"), operator)
+    plain = WorkloadCase(name="c", inputs=(TensorCase(shape=(2,), dtype="float32"),))
+    found = golden.outputs(plain, [np.array([1, -1], np.float32)])
+    assert [np.shape(one) for one in found] == [(2,), (1,)]
+
+
 @pytest.mark.parametrize(
     ("source", "golden", "words"),
     [

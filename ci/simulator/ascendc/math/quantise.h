@@ -227,8 +227,7 @@ constexpr uint32_t DROPOUT_MODE_BIT_ALIGN = 3;
 constexpr uint32_t DROPOUT_MODE_BIT_MISALIGN = 4;
 // What the library prepares for masks of bits; ours needs nothing.
 __aicore__ inline void DropOutBitModeInit() {}
-template <typename T>
-__aicore__ inline void DropOutBitModeInit(const LocalTensor<T>&) {}
+template <typename T> __aicore__ inline void DropOutBitModeInit(const LocalTensor<T>&) {}
 // Mode 0 tells bytes from bits by the mask's length: a byte an element, or a bit.
 template <typename T, bool isInitBitMode = false, uint32_t dropOutMode = 0>
 __aicore__ inline void DropOut(const LocalTensor<T>& dst, const LocalTensor<T>& src,
