@@ -39,6 +39,41 @@ def product(kernels: AscendCHarness, load: str, squares: np.ndarray) -> np.ndarr
     return kernels.ok(PRODUCT % load, inputs, out, cores=(1, 0)).outputs[0]
 
 
+@pytest.mark.parametrize(
+    "placed",
+    [
+        "t.InitBuffer({at}, {count}); t.address_.logicPos = static_cast<uint8_t>(TPosition::{pos});",
+        "t.address_.logicPos = static_cast<uint8_t>(TPosition::{pos}); t.InitBuffer({at}, {count});",
+        "t.address_.logicPos = static_cast<uint8_t>(TPosition::VECIN); t.InitBuffer({at}, {count});"
+        " t.address_.logicPos = static_cast<uint8_t>(TPosition::{pos});",
+    ],
+)
+def test_a_tensor_lies_in_the_memory_of_the_position_that_it_is_given_before_or_after(
+    kernels: AscendCHarness, placed: str
+) -> None:
+    squares = np.random.default_rng(7).integers(-9, 9, (3, 16, 16)).astype(np.float16)
+    texts = [
+        f"LocalTensor<{dtype}> {name}; {{ auto& t = {name}; "
+        + placed.format(at=at, count=count, pos=pos)
+        + " }"
+        for name, dtype, pos, at, count in (
+            ("a1", "half", "A1", 0, 768),
+            ("b1", "half", "B1", 8192, 768),
+            ("a2", "half", "A2", 0, 768),
+            ("b2", "half", "B2", 0, 768),
+            ("c", "float", "CO1", 0, 256),
+        )
+    ]
+    declared, rest = PRODUCT.split("    const Nd2NzParams", 1)
+    assert declared.count("LocalTensor<") == 3
+    statements = "\n".join(texts) + "\n    const Nd2NzParams" + rest
+    load = "LoadData(a2, a1, LoadData2DParams(0, 3, 1, 0, 0, false, 0));"
+    inputs = [np.concatenate(list(squares), axis=1), np.tile(np.eye(16, dtype=np.float16), 3)]
+    out = [np.zeros((16, 16), np.float32)]
+    found = kernels.ok(statements % load, inputs, out, cores=(1, 0)).outputs[0]
+    np.testing.assert_array_equal(found, squares.astype(np.float32).sum(axis=0))
+
+
 @pytest.mark.parametrize(("start", "mode", "order"), [(0, 0, (0, 1, 2)), (2, 1, (2, 1, 0))])
 def test_squares_are_turned_upwards_or_downwards(
     kernels: AscendCHarness, start: int, mode: int, order: tuple[int, ...]

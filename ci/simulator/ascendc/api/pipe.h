@@ -115,7 +115,7 @@ public:
     template <TPosition pos, typename T>
     __aicore__ LocalTensor<T> GetAbsAddr(int32_t offset, int32_t elements) const {
         TBuffAddr address;
-        address.logicPos = uint8_t(pos);
+        address.logicPos.value = uint8_t(pos);
         address.dataLen = uint32_t(elements) * sizeof(T);
         address.bufferAddr = base(GetPhyType(pos)) + uint32_t(offset);
         return LocalTensor<T>(address);
@@ -225,7 +225,7 @@ __aicore__ inline bool PopStackBuffer(LocalTensor<T>& popBuffer) {
             "all of it; take less, or pass a sharedTmpBuffer.");
     }
     TBuffAddr address;
-    address.logicPos = uint8_t(pos);
+    address.logicPos.value = uint8_t(pos);
     address.dataLen = POP_STACK_END - used;
     address.bufferAddr = TPipe::base(Hardware::UB) + used;
     popBuffer.SetAddr(address);

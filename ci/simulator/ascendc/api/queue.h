@@ -154,7 +154,7 @@ public:
         const TBufType* buffer = reinterpret_cast<const TBufType*>(handle);
         TBuffAddr address;
         address.dataLen = buffer->dataLen;
-        address.logicPos = uint8_t(position);
+        address.logicPos.value = uint8_t(position);
         address.bufferHandle = handle;
         address.bufferAddr = buffer->address;
         ASC_EXTENT(address, buffer->address, buffer->dataLen);
@@ -278,7 +278,7 @@ public:
         const TBufType* buffer = reinterpret_cast<const TBufType*>(handle);
         Address address;
         address.dataLen = buffer->dataLen;
-        address.logicPos = uint8_t(pos);
+        address.logicPos.value = uint8_t(pos);
         address.bufferHandle = handle;
         address.bufferAddr = buffer->address;
         ASC_EXTENT(address, buffer->address, buffer->dataLen);
@@ -293,7 +293,7 @@ private:
     template <typename T> __aicore__ LocalTensor<T> View(uint32_t offset, uint32_t bytes) const {
         TBuffAddr address;
         address.dataLen = bytes;
-        address.logicPos = uint8_t(pos);
+        address.logicPos.value = uint8_t(pos);
         if (buffer_ == nullptr) {
             // Kernels take a tensor of a buffer that this dtype never uses; the chip does not mind.
             // The tensor lies outside of UB, so touching it is a memory error.

@@ -52,10 +52,18 @@ __aicore__ inline uint64_t GetShapeSize(const ShapeInfo& info) {
     return size;
 }
 
+// The position of a local tensor. Addresses are counted from the memory's start on the device, so a
+// kernel that assigns a position moves the tensor into that memory; here they are the host's.
+struct TensorPosition {
+    uint8_t value = 0;
+    __aicore__ operator uint8_t() const { return value; }
+    __aicore__ TensorPosition& operator=(const uint8_t position);
+};
+
 // Where a local tensor lies: host address, bytes, and the queue buffer it belongs to (or null).
 struct TBuffAddr {
     uint32_t dataLen = 0;
-    uint8_t logicPos = 0;
+    TensorPosition logicPos;
     TBufHandle bufferHandle = nullptr;
     uint64_t bufferAddr = 0;
 #ifdef DAV_CHECKED  // the buffer that the tensor was taken from, or 0
@@ -63,6 +71,14 @@ struct TBuffAddr {
     uint64_t last = 0;
 #endif
 };
+__aicore__ inline TensorPosition& TensorPosition::operator=(const uint8_t position) {
+    TBuffAddr* whole = reinterpret_cast<TBuffAddr*>(reinterpret_cast<char*>(this) -
+                                                    offsetof(TBuffAddr, logicPos));
+    whole->bufferAddr +=
+        base_of(GetPhyType(TPosition(position))) - base_of(GetPhyType(TPosition(value)));
+    value = position;
+    return *this;
+}
 #ifdef DAV_CHECKED
 #define ASC_EXTENT(tensor, begin, bytes) (tensor).last = ((tensor).first = (begin)) + (bytes)
 #define ASC_USE(where, tensor) dav_extent(uint64_t(where), (tensor).first, (tensor).last)
@@ -125,10 +141,16 @@ public:
     __aicore__ LocalTensor() {}
     __aicore__ explicit LocalTensor(const TBuffAddr& address) : address_(address) {}
     __aicore__ LocalTensor(TPosition position, uint32_t offset, uint32_t elements) {
-        address_.logicPos = uint8_t(position);
+        address_.logicPos.value = uint8_t(position);
         address_.dataLen = elements * sizeof(T);
         address_.bufferAddr = base_of(GetPhyType(position)) + offset;
         ASC_VIEW(address_.bufferAddr, address_.dataLen);
+    }
+
+    // Deprecated, and in many kernels: the position is assigned before or after it.
+    __aicore__ void InitBuffer(const uint32_t offset, const uint32_t elements) {
+        address_.bufferAddr = base_of(GetPhyType(TPosition(address_.logicPos.value))) + offset;
+        address_.dataLen = bytes_of(elements);
     }
 
     __aicore__ uint64_t GetPhyAddr() const { return address_.bufferAddr; }
