@@ -283,13 +283,32 @@ def test_sources_without_bound_are_not_held_in_memory(
     text = "// " + " " * 100_000
     places = {f"src/math/scale_add/op_kernel/{n}.h": f"{text}{n}\n" for n in range(5)}
     name = ops.commit("blanks", places)
-    monkeypatch.setattr(mirror, "_MAX_SOURCE_BYTES", 50_000)
+    monkeypatch.setattr(mirror, "MOST_BYTES", 50_000)
     kept = Commit(Git(ops.checkout), name)
     assert KERNEL in kept.texts and not places.keys() & kept.texts.keys()
     monkeypatch.undo()
     monkeypatch.setattr(mirror, "_MAX_ALL_SOURCES", 400_000)
     with pytest.raises(InputError, match=r"has more than 0 MB of C\+\+ sources"):
         Commit(Git(ops.checkout), name).texts  # noqa: B018
+
+
+def test_what_a_large_source_includes_belongs_to_its_operator(ops: Repository) -> None:
+    """Tables that a program wrote have some MB."""
+    table, asked = "src/math/scale/op_kernel/table.h", "src/shared/asked.h"
+    rows = "0.5f, 0.25f, 0.125f,\n" * 200_000
+    ops.commit(
+        "main",
+        {
+            KERNEL: '#include "table.h"\n',
+            table: f'#include "../../../shared/asked.h"\n{rows}',
+            asked: "int asked;\n",
+        },
+    )
+    mirror = ops.connection().mirror
+    commit = mirror.commit(mirror.fetch(ops.bot, "refs/heads/main"))
+    assert asked in commit.built_from("src/math/scale")
+    (hit,) = touched_operators([asked], commit.operators, commit.texts, load_triggers())
+    assert hit.folder == "src/math/scale"
 
 
 def test_a_link_with_an_endless_target_leads_out(ops: Repository) -> None:
