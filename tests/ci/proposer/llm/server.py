@@ -125,12 +125,12 @@ class ModelServer:
         asked = Asked(http.path, body, {k.lower(): v for k, v in http.headers.items()})
         with self._lock:
             self.asked.append(asked)
-        if http.path.endswith("/embeddings"):
-            return _send(http, 200, _embeddings(body), {})
         answer = self.script(asked)
         if answer.status != 200:
             error = {"error": {"message": answer.message or "no", "type": "error", "code": None}}
             return _send(http, answer.status, error, answer.headers)
+        if http.path.endswith("/embeddings"):
+            return _send(http, 200, _embeddings(body), {})
         if answer.drop_after == 0:
             return _hang_up(http)
         usage = (len(asked.prompt.split()), len(answer.text.split()))

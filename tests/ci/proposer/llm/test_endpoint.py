@@ -11,10 +11,10 @@ from typing import Any, Final
 import pytest
 
 from ci.model.errors import InputError
-from ci.proposer.llm import endpoint
 from ci.proposer.llm.chat import ChatFailure, Message, Reply
 from ci.proposer.llm.endpoint import EndpointChat, connect
 from ci.proposer.llm.settings import ModelSettings
+from ci.system import model_client
 from tests.ci.proposer.llm.make import model_at
 from tests.ci.proposer.llm.server import Answer, Asked, endless, serving
 
@@ -106,7 +106,7 @@ PIECE: Final = b'data: {"id": "1", "object": "chat.completion.chunk", "created":
 def test_an_answer_without_end_is_given_up(
     bound: str, piece: bytes, stream: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(endpoint, "MOST_BYTES", 200_000)
+    monkeypatch.setattr(model_client, "MOST_BYTES", 200_000)
     size, pause = (10_000 // len(piece), 0.0) if bound == "size" else (1, 0.01)
     with endless(piece * size, pause) as url:
         model = ModelSettings(
