@@ -43,6 +43,8 @@ _ISSUE_KEY: Final = re.compile(r"\b(?:[A-Z][A-Z0-9_]+|[Gg][Hh])-(?=\d)")
 _IN_RAW: Final = re.compile(
     rf"[@#!%^:&~$](?=[\w\"'])|\[(?=\s?\w)|\*(?=\*)|:(?=//)|\b[Ww]{{3}}(?=\.)|{_ISSUE_KEY.pattern}"
 )
+# What git and forges read as a trailer of a message: Signed-off-by, skip-checks.
+_TRAILER: Final = re.compile(r"^[A-Za-z]+(?:-[A-Za-z]+)+(?=\s?:)")
 # The same where the text is code in Markdown, which a squash may make a commit's message of; what
 # code is full of stays whole.
 _IN_CODE: Final = re.compile(
@@ -115,6 +117,7 @@ def inert(text: str, limit: int = LIMIT) -> str:
     No mention, reference, closing keyword, address, code or order to the CI in it is one.
     """
     shown = _IN_RAW.sub(r"\g<0>" + _ZERO_WIDTH, visible(text, limit).replace("`", "'"))
+    shown = _TRAILER.sub(r"\g<0>" + _ZERO_WIDTH, shown)
     return _BLOCK_START.sub(_ZERO_WIDTH + r"\1", shown)
 
 

@@ -5,6 +5,7 @@ What a forge's own classes need is in its modules; what tells one forge from ano
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Final, NamedTuple
 from urllib.parse import urlsplit
@@ -156,11 +157,18 @@ def no_ci() -> str:
     return f"This is no CI job that I know: none of {', '.join(some)} and {last} is set."
 
 
+ODD: Final = re.compile(r"[\\\s\x00-\x1f\x7f]")
+"""What no address holds, and programs take differently."""
+
+
 def server_of(address: str) -> tuple[str, str, int | None]:
     """Scheme, host and port of an address: where a token that belongs there may be sent.
 
-    All are empty for what is no address, such as one with a port above 65535.
+    All are empty for what is no address, such as one with a port above 65535, and for one that
+    programs read differently: to some a backslash ends the host, to others it is part of a name.
     """
+    if ODD.search(address):
+        return "", "", None
     try:
         parts = urlsplit(address)
         port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from bot.base.git import Git, GitError
 from bot.base.text import visible
-from bot.forge.kinds import FORGES, HOSTED, ForgeKind, ForgeName, forge_at, server_of
+from bot.forge.kinds import FORGES, HOSTED, ODD, ForgeKind, ForgeName, forge_at, server_of
 from bot.forge.ssh_name import web_server
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
@@ -59,10 +59,12 @@ def parse_remote(url: str) -> Remote | None:
     Raises `InputError` for an address whose host or port cannot be read.
     """
     scp = _SCP.match(url)
-    if "://" not in url and scp and not Path(url).exists():
+    if "://" not in url and scp and not os.path.exists(url):  # noqa: PTH110 (of any length)
         host, path = scp.groups()
         return Remote(web_server(host), _repository(path))
     try:
+        if "://" in url and ODD.search(url):
+            raise ValueError
         parts = urlsplit(url)
         port = f":{parts.port}" if parts.port else ""
     except ValueError:

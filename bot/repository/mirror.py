@@ -19,10 +19,9 @@ from bot.forge.base import Forge
 from bot.repository.job import Job
 from ci.model import layout
 from ci.model.errors import InputError
+from ci.model.regular_file import MOST_BYTES
 from ci.session.placing import SOURCES, folder_of, operators_in, workload_folders
 
-# A source file larger than this is generated data, not something an operator includes.
-_MAX_SOURCE_BYTES: Final = 2_000_000
 # All of them together are held in memory; those of a large repository are some 50 MB.
 _MAX_ALL_SOURCES: Final = 500_000_000
 # Linux takes no longer target of a link, in bytes.
@@ -108,7 +107,9 @@ class Commit:
         sizes = self._git.sizes(list(dict.fromkeys(wanted.values())))
         if lost := [path for path, blob in wanted.items() if blob not in sizes]:
             raise GitError(f"{lost[0]} of commit {self.name[:12]} is not in {self._git.folder}")
-        small = [blob for blob, size in sizes.items() if size <= _MAX_SOURCE_BYTES]
+        small = [
+            blob for blob, size in sizes.items() if size <= MOST_BYTES
+        ]  # no reader takes another
         if sum(sizes[blob] for blob in small) > _MAX_ALL_SOURCES:
             raise InputError(
                 f"Commit {self.name[:12]} has more than {_MAX_ALL_SOURCES // 1_000_000} MB of C++"

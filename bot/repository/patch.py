@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from bot.base.git import Git, GitError
+from bot.base.text import shortened
 from ci.model.errors import InputError
 from ci.model.operator import Operator
 from ci.model.patch_set import patch_set
@@ -21,7 +22,8 @@ from ci.model.regular_file import file_bytes
 # Extended headers of git diffs that do more than change lines.
 _FORBIDDEN: Final = re.compile(
     r"^(new file mode|deleted file mode|old mode|new mode|rename from|rename to|copy from|copy to"
-    r"|similarity index|dissimilarity index|GIT binary patch|Binary files)\b",
+    r"|similarity index|dissimilarity index|GIT binary patch|Binary files"
+    r"|index \S+ (?!100)[0-7]+)\b",
     re.MULTILINE,
 )
 # What git says of a patch that does not fit the files or is none, and of nothing else that fails.
@@ -32,6 +34,8 @@ _UNFIT: Final = re.compile(
     r"|^error: [^:]*: No such file or directory$",
     re.IGNORECASE,
 )
+# Of a path in a sentence, in characters.
+_LONGEST_PATH: Final = 200
 _DIGITS: Final = re.compile(r"[0-9]+")
 LARGEST_PATCH_BYTES: Final = 4 << 20
 """Above any rewrite of one operator's sources; keeps a hostile file from filling memory."""
@@ -82,11 +86,13 @@ def check_patch(diff: str, allowed: Collection[str], name: str = "the patch") ->
     for file in files:
         paths = {_stripped(file.source_file), _stripped(file.target_file)}
         if len(paths) != 1:
-            raise InputError(f"{name} renames, adds or deletes {file.path}, which it may not.")
+            shown = shortened(file.path, _LONGEST_PATH)
+            raise InputError(f"{name} renames, adds or deletes {shown}, which it may not.")
         path = paths.pop()
         if path not in allowed:
+            shown = shortened(path, _LONGEST_PATH)
             raise InputError(
-                f"{name} touches {path}, which is not one of the operator's own sources."
+                f"{name} touches {shown}, which is not one of the operator's own sources."
             )
         changed.append(path)
     if len(set(changed)) != len(changed):

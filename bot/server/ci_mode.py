@@ -167,7 +167,9 @@ def _step(connection: Connection, queue: Queue, state: StateBranch, now: float) 
             LOG.info("an event waits for the next run of the CI: %s", problem)
         except Exception as problem:
             words = told(problem)
-            queue.event_failed(number, now, words, wait=asked_wait(problem))
+            if not queue.event_failed(number, now, words, wait=asked_wait(problem)):
+                with apart("an event that is given up may be found again"):
+                    noted(event, connection, queue)
             problems.append(words)
     deliver_waiting(connection, queue, now)
     claimed = _claimed(connection, queue, now)

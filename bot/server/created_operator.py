@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tempfile
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final, Literal
 
 from pydantic import Field, ValidationError
@@ -121,6 +121,11 @@ def submit_made(
     git.run("fetch", "--quiet", "--no-tags", "--", home.push_url, *heads, env=login)
     if git.run("ls-tree", tip, "--", job.operator).strip():
         raise InputError(f"{job.operator} exists by now.")
+    around = [path.as_posix() for path in PurePosixPath(job.operator).parents][:-1]
+    entries = git.run("ls-tree", "-z", tip, "--", *around).split("\0") if around else []
+    if odd := [one for one in entries if one and not one.startswith("040000 ")]:
+        path = visible(odd[0].partition("\t")[2])
+        raise InputError(f"{path} is no folder of this repository, so nothing can be put into it.")
     style = config.merge_requests
     listed = [m for m in forge.merge_requests("open", branch) if m.source_branch == branch]
     ours = [m for m in listed if is_bots(m, forge)]

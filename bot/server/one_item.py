@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,6 +36,12 @@ def apart(what: str, failed: list[Exception] | None = None) -> Iterator[None]:
         LOG.warning("%s: %s", what, told(problem))
         if failed is not None:
             failed.append(problem)
+
+
+def is_defect(problem: Exception) -> bool:
+    """Whether a failure is ascendopt's own, so that another try meets it again. What the machine,
+    its memory or its disk lacks may pass."""
+    return not isinstance(problem, (*_SENTENCES, OSError, MemoryError, sqlite3.OperationalError))
 
 
 def told(problem: Exception) -> str:

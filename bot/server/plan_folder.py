@@ -23,7 +23,7 @@ from bot.base.git import Git
 from bot.repository.commit_pack import PACK, read_pack, write_pack
 from bot.repository.job import Job
 from bot.server.one_item import apart
-from bot.server.run_job import BASE, CHECKOUT, JOB_FILE, JUDGE, read_job
+from bot.server.run_job import JOB_FILE, read_job
 from bot.server.state_branch import BANK
 from ci.model.errors import InputError, worded
 from ci.model.frozen import Frozen
@@ -35,6 +35,7 @@ JOBS: Final = "jobs"
 REFRESH: Final = "refresh"
 _KEY: Final = re.compile(r"[0-9A-Za-z]{1,64}")
 _REPOSITORY: Final = "repository.git"
+_PLAIN: Final = re.compile(r"[\w-][\w.-]{0,99}", re.ASCII)
 
 
 class Tip(NamedTuple):
@@ -120,9 +121,13 @@ def repository_of(job: Job, place: Path, out: Path) -> Path:
 
 
 def leave_results(folder: Path) -> None:
-    """Take away what a run needed and its report does not: checkout, judge and repository."""
-    for name in (CHECKOUT, BASE, JUDGE, _REPOSITORY):
-        shutil.rmtree(folder / name, ignore_errors=True)
+    """Take away what a run needed and its report does not: its folders, and what is no file of a
+    plain name. One odd name of a checkout would keep a forge from taking all results."""
+    for place in folder.iterdir() if folder.is_dir() else ():
+        if place.is_dir() and not place.is_symlink():
+            shutil.rmtree(place, ignore_errors=True)
+        elif not (_PLAIN.fullmatch(place.name) and place.is_file() and not place.is_symlink()):
+            place.unlink(missing_ok=True)
 
 
 @contextmanager

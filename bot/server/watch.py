@@ -7,22 +7,24 @@ found, so that nothing is handled twice however polls and restarts overlap.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 from bot.events.model import Event
 from bot.forge.errors import ForgeError
 from bot.forge.model import Comment, MergeRequest, RecentComments
 from bot.repository.connection import Connection
 from bot.server.comments.event_text import talk
-from bot.server.one_item import apart
+from bot.server.one_item import apart, is_defect
 from bot.server.queue import Queue
 
 LOG: Final = logging.getLogger("ascendopt.bot")
 # A comment may reach the forge's list a little after its own time stamp.
 _OVERLAP: Final = timedelta(minutes=5)
+
+Item = TypeVar("Item")
 
 
 def poll(connection: Connection, queue: Queue, now: float) -> list[Event]:
@@ -30,7 +32,8 @@ def poll(connection: Connection, queue: Queue, now: float) -> list[Event]:
 
     The first poll only notes how things stand: the bot does not answer what was written before it
     came. What the token may not read, such as issues, is left out. Raises what one part or one
-    item met, after it has tried the rest; the next poll finds it all again.
+    item met, after it has tried the rest; the next poll finds it all again, but for an item that
+    met a defect: it is passed over from then on.
     """
     where, forge = f"{connection.name} {connection.repository}", connection.forge
     events, failed = list[Event](), list[Exception]()
@@ -92,7 +95,7 @@ def _spoken(
         return []
     found = recent(last - _OVERLAP, queue.fact(etag))
     begin = _time(queue.fact(begun)) or last
-    events, failed = list[Event](), list[Exception]()
+    events = list[Event]()
 
     def take(comment: Comment) -> None:
         own = f"{comment.merge_request}-{comment.id}" if kind == "issue" else comment.id
@@ -114,11 +117,7 @@ def _spoken(
         if not old and not talk(event):
             events.extend(_store(queue, event, now))
 
-    for comment in found.comments:
-        with apart(f"comment {comment.id}", failed):
-            take(comment)
-    if failed:  # all are asked for again
-        raise failed[0]
+    _each(queue, found.comments, take, lambda one: f"{kind} {where} {one.merge_request} {one.id}")
     if found.modified:
         queue.set_fact(etag, found.etag)
         queue.set_fact(since, at)
@@ -155,7 +154,7 @@ def _pushes(connection: Connection, queue: Queue, where: str) -> list[Event]:
 
 
 def _heads(connection: Connection, queue: Queue, where: str) -> list[Event]:
-    events, failed, seen = list[Event](), list[Exception](), f"request heads {where}"
+    events, seen = list[Event](), f"request heads {where}"
     known = f"request head {where} "
     first = not queue.fact(seen) and not any(name.startswith(known) for name in queue.facts())
 
@@ -179,10 +178,30 @@ def _heads(connection: Connection, queue: Queue, where: str) -> list[Event]:
             events.extend(_store(queue, event, 0.0))
         queue.set_fact(name, request.head)
 
-    for request in connection.forge.merge_requests("open"):
-        with apart(f"merge request {request.number}", failed):
-            take(request)
-    if failed:
-        raise failed[0]
+    requests = connection.forge.merge_requests("open")
+    _each(queue, requests, take, lambda one: f"request {where} {one.number} {one.head}")
     queue.set_fact(seen, "1")
     return events
+
+
+def _each(
+    queue: Queue,
+    items: Iterable[Item],
+    take: Callable[[Item], None],
+    name: Callable[[Item], str],
+) -> None:
+    """Take the items, whatever becomes of the others; raises the first failure.
+
+    An item that meets a defect would do so at each poll: later ones pass it over, by its name.
+    """
+    failed = list[Exception]()
+    for item in items:
+        passed, met = f"defect {name(item)}", len(failed)
+        if queue.fact(passed):
+            continue
+        with apart(passed.removeprefix("defect "), failed):
+            take(item)
+        if any(is_defect(problem) for problem in failed[met:]):
+            queue.set_fact(passed, "1")
+    if failed:
+        raise failed[0]

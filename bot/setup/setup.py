@@ -161,13 +161,19 @@ def for_agents(checkout: Path, options: SetupOptions) -> tuple[SetupFile, ...]:
 def write(checkout: Path, files: Sequence[SetupFile]) -> tuple[str, ...]:
     """Write what is new or changed; the paths written. Raises InputError, not half done.
 
-    A link in the way is not followed: the repository may have come from anybody.
+    A link in the way is not followed: the repository may have come from anybody. Nor is a
+    submodule written to: its files are no part of this repository.
     """
     top = Git(checkout).top()
     assert top is not None
     wanted = [f for f in files if f.state in ("new", "changed")]
+    listed = Git(top).run("ls-files", "--stage", "-z").split("\0")
+    submodules = {top / one.partition("\t")[2] for one in listed if one.startswith("160000 ")}
     for file in wanted:
         place = top / file.path
+        if inner := submodules & {place, *place.parents}:
+            name = inner.pop().relative_to(top)
+            raise InputError(f"{name} is a submodule, so {file.path} has no place.")
         if place.is_symlink() or not Path(os.path.realpath(place)).is_relative_to(top.resolve()):
             raise InputError(f"{file.path} leads out of the checkout by a link.")
         there = next(one for one in (place, *place.parents) if os.path.lexists(one))

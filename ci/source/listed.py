@@ -7,7 +7,16 @@ from pathlib import PurePosixPath
 
 from ci.model import layout
 from ci.source.launch_places import launched_in
-from ci.source.placed import MARKS, entries_of, is_unit, placed, plain, registered, types_in
+from ci.source.placed import (
+    MARKS,
+    MOST_BYTES,
+    entries_of,
+    is_unit,
+    placed,
+    plain,
+    registered,
+    types_in,
+)
 
 Read = Callable[[list[str]], Mapping[str, str]]
 """Gives the texts of files by path, as far as it has them."""
@@ -38,7 +47,7 @@ def operators_in(paths: Collection[str], read: Read) -> dict[str, tuple[str, ...
 
 def _apart(left: Collection[str], read: Read) -> dict[str, tuple[str, ...]]:
     """The same of sources in folders of other names than op_host and op_kernel."""
-    texts = read([path for path in left if is_unit(path)])
+    texts = {p: t for p, t in read([*filter(is_unit, left)]).items() if len(t) <= MOST_BYTES}
     marked = {path: t for path, t in texts.items() if any(mark in t for mark in MARKS)}
     roots = [one.folder or layout.TOP for one in placed(marked) if one.kernel]
     inner: dict[str, list[str]] = {root: [] for root in roots}

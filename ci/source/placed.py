@@ -34,7 +34,8 @@ _KERNEL_FILE = re.compile(r'"opFile\.value"\s*,\s*"(\w+)"')
 MOST_FOLDERS = 20_000
 """Most folders below one that is looked through for operators; the largest repository of CANN
 operators has 12,000."""
-_MOST_BYTES = 1 << 20
+MOST_BYTES = 1 << 20
+"""Most bytes of a source that is looked through for operators."""
 _TEXTS = (*layout.SOURCES, *SUFFIXES)
 
 
@@ -177,7 +178,7 @@ def too_large(top: Path) -> list[Path]:
             names.clear()
         for path in (folder / file for file in files if is_unit(file)):
             with suppress(OSError, InputError):  # a link, a pipe, or gone
-                if not path.is_symlink() and path.lstat().st_size > _MOST_BYTES:
+                if not path.is_symlink() and path.lstat().st_size > MOST_BYTES:
                     data = file_bytes(path)
                     found += [path] if any(mark.encode() in data for mark in MARKS) else []
     return found
@@ -185,9 +186,9 @@ def too_large(top: Path) -> list[Path]:
 
 def refuse_too_large(path: Path) -> None:
     """Raise InputError where no operator is looked for in a source, for its size."""
-    if path.stat().st_size > _MOST_BYTES:
+    if path.stat().st_size > MOST_BYTES:
         raise InputError(
-            f"{path} is larger than {_MOST_BYTES >> 20} MiB, so no operator is looked for in it;"
+            f"{path} is larger than {MOST_BYTES >> 20} MiB, so no operator is looked for in it;"
             " move its tables to a header."
         )
 
@@ -214,7 +215,7 @@ def source_texts(top: Path) -> dict[str, str]:
     for folder, _, files in _walk(top):
         for path in (folder / f for f in files if f.endswith(_TEXTS) or f == FILE):
             try:
-                if not path.is_symlink() and path.lstat().st_size <= _MOST_BYTES:
+                if not path.is_symlink():
                     found[path.relative_to(top).as_posix()] = file_text(path)
             except (OSError, InputError):  # a pipe, or gone
                 continue
@@ -265,7 +266,7 @@ def _marked(path: Path) -> str:
     """The text of a source that says something of operators, '' of any other."""
     try:
         found = path.lstat()
-        if found.st_size > _MOST_BYTES:
+        if found.st_size > MOST_BYTES:
             return ""
         return _text(path, found.st_mtime_ns, found.st_size)
     except (OSError, InputError):  # a link, a pipe, or gone

@@ -8,16 +8,18 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Self
 
 from ci.model.errors import InputError
 from ci.model.trial import Trial
-from ci.system.sqlite_file import connect
+from ci.system.sqlite_file import connect, rows_of
 
 TRIALS_FILE: Final = "trials.sqlite"
 """Its name in the folder of a run."""
 
+_WHAT: Final = "the record of a run"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS run (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS trials (
@@ -34,16 +36,15 @@ class TrialStore:
     def __init__(self, path: Path) -> None:
         """Open or make the file; raises InputError when it is not the record of a run."""
         self.path = path
-        try:
+        with rows_of(path, _WHAT):
             self._db = connect(path, _SCHEMA)
-        except sqlite3.Error as problem:
-            raise InputError(f"{path} is not the record of a run: {problem}.") from problem
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the file alone holds all of it
+        with suppress(sqlite3.DatabaseError):  # a damaged file, of which something is said already
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the file alone holds all of it
         self._db.close()
 
     def identify(self, identity: Mapping[str, object]) -> None:
@@ -52,7 +53,8 @@ class TrialStore:
         Raises InputError naming the first difference: trials of another operator, seed or
         setting must not be continued as if they were this run's.
         """
-        held = dict(self._db.execute("SELECT key, value FROM run"))
+        with rows_of(self.path, _WHAT):
+            held = dict(self._db.execute("SELECT key, value FROM run"))
         wanted = {k: json.dumps(v, sort_keys=True) for k, v in identity.items()}
         for key, value in wanted.items():
             if held and held.get(key) != value:
@@ -68,7 +70,8 @@ class TrialStore:
 
     def identity(self) -> dict[str, Any]:
         """What the run is about, as `identify` noted it; empty before."""
-        return {k: json.loads(v) for k, v in self._db.execute("SELECT key, value FROM run")}
+        with rows_of(self.path, _WHAT):
+            return {k: json.loads(v) for k, v in self._db.execute("SELECT key, value FROM run")}
 
     def append(self, trial: Trial) -> None:
         """Keep a trial for good; raises InputError when its number is taken."""
@@ -107,8 +110,9 @@ class TrialStore:
 
     def trials(self) -> tuple[Trial, ...]:
         """All trials by number."""
-        rows = self._db.execute("SELECT trial FROM trials ORDER BY number")
-        return tuple(Trial.model_validate_json(row[0]) for row in rows)
+        with rows_of(self.path, _WHAT):
+            rows = self._db.execute("SELECT trial FROM trials ORDER BY number")
+            return tuple(Trial.model_validate_json(row[0]) for row in rows)
 
     def recall(self, key: str) -> str | None:
         """What the run remembered under `key`; None when it was not there yet."""
@@ -121,7 +125,8 @@ class TrialStore:
 
     def remembered(self) -> dict[str, str]:
         """Everything that the run remembered, by key."""
-        return dict(self._db.execute("SELECT key, value FROM remembered"))
+        with rows_of(self.path, _WHAT):
+            return dict(self._db.execute("SELECT key, value FROM remembered"))
 
 
 def set_aside(folder: Path) -> bool:

@@ -6,20 +6,25 @@ bank: a bank is a file that others hand out.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import numpy as np
 import openai
+from pydantic import SecretStr
 
 from ci.model.amount import amount
 from ci.model.errors import InputError
+from ci.system.model_client import model_client
 from experience.bank.embed import Embedder, Text, Vector, unit
 
 BATCH = 64
 """Texts in one request; the common limits are 256 and more, a bottleneck has about 60 tokens."""
 
 SECONDS = 60.0
-"""Patience with one request; the library tries it twice more."""
+"""Longest time for one whole answer; it is asked for twice more."""
+
+KEY = "OPENAI_API_KEY"
 
 
 class EndpointEmbedder(Embedder):
@@ -29,13 +34,7 @@ class EndpointEmbedder(Embedder):
         """Raises `InputError` when the environment holds no key."""
         self.model = f"endpoint:{model}"
         self._name = model
-        try:
-            self._client = client or openai.OpenAI(timeout=SECONDS)
-        except openai.OpenAIError as problem:
-            raise InputError(
-                f"The embedding endpoint cannot be used: {problem}. Keys come from OPENAI_API_KEY, "
-                "the address from OPENAI_BASE_URL."
-            ) from problem
+        self._client = client or _client()
 
     def embed(self, texts: Sequence[Text]) -> Vector:
         """Rows in the model's dimension. Raises `InputError` when the endpoint does not answer."""
@@ -47,7 +46,7 @@ class EndpointEmbedder(Embedder):
                 answer = self._client.embeddings.create(
                     model=self._name, input=batch, encoding_format="float"
                 )
-            except openai.OpenAIError as problem:
+            except (openai.OpenAIError, OSError) as problem:
                 raise InputError(
                     f"The embedding model {self._name} did not answer: {problem}."
                 ) from problem
@@ -61,3 +60,16 @@ class EndpointEmbedder(Embedder):
         if len({len(r) for r in rows}) > 1:
             raise InputError(f"The embedding model {self._name} gave vectors of several lengths.")
         return unit(np.asarray(rows, dtype=np.float64)) if rows else np.zeros((0, 1), np.float32)
+
+
+def _client() -> openai.OpenAI:
+    """A client for the endpoint of the environment. Raises InputError."""
+    address = os.environ.get("OPENAI_BASE_URL", "").strip() or "https://api.openai.com/v1"
+    key = os.environ.get(KEY, "").strip()
+    if not key:
+        raise InputError(
+            f"The embedding endpoint cannot be used without a key. Keys come from {KEY}, the"
+            " address from OPENAI_BASE_URL."
+        )
+    client = model_client(address, SecretStr(key), KEY, SECONDS)
+    return client.with_options(max_retries=2)

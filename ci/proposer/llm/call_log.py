@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
 from ci.model.frozen import Frozen
 from ci.model.result import RoleUse
-from ci.system.sqlite_file import connect
+from ci.system.sqlite_file import connect, rows_of
 
 CallOutcome = Literal["answered", "truncated", "refused", "failed"]
 
+_WHAT: Final = "a record of requests to models"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS calls (
     number INTEGER PRIMARY KEY, trial INTEGER NOT NULL, role TEXT NOT NULL, model TEXT NOT NULL,
@@ -65,7 +66,10 @@ class Calls:
     """The table `calls` of one SQLite file."""
 
     def __init__(self, path: Path) -> None:
-        self._db = connect(path, _SCHEMA)
+        """Open or make the file; raises InputError when it is another one."""
+        self._path = path
+        with rows_of(path, _WHAT):
+            self._db = connect(path, _SCHEMA)
 
     def append(self, call: Call) -> int:
         """Keep a request for good; its number."""
@@ -84,8 +88,9 @@ class Calls:
     def all(self) -> list[Call]:
         """Every request, in order."""
         names = ["number", "verdict", *_COLUMNS]
-        rows = self._db.execute(f"SELECT {', '.join(names)} FROM calls ORDER BY number")
-        return [Call.model_validate(dict(zip(names, row, strict=True))) for row in rows]
+        with rows_of(self._path, _WHAT):
+            rows = self._db.execute(f"SELECT {', '.join(names)} FROM calls ORDER BY number")
+            return [Call.model_validate(dict(zip(names, row, strict=True))) for row in rows]
 
     def close(self) -> None:
         """Close the file; no more can be kept."""

@@ -9,52 +9,25 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import openai
 from openai import OpenAI
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
-from ci.model.errors import InputError
-from ci.model.loopback import is_loopback
 from ci.proposer.llm.chat import Chat, ChatFailure, Message, Reply, Usage, estimate_tokens
 from ci.proposer.llm.mask import Mask
 from ci.proposer.llm.settings import ModelSettings
+from ci.system.model_client import model_client
 
-CONNECT_SECONDS: Final = 15.0
 TEMPORARY: Final = frozenset({402, 408, 409, 425, 429})
 """Statuses worth another try next to 5xx. 402 (no money left) too: accounts are topped up."""
 
-_NO_KEY: Final = "none"  # the client wants one; endpoints that need none ignore it
 _STEPS: Final = {"json_schema": "json_object", "json_object": "text"}
 
 
 def connect(model: ModelSettings) -> OpenAI:
-    """A client for a model's endpoint that sends the key, and nothing else of the environment.
-
-    Raises InputError when the key would cross a network in the clear.
-    """
-    secret, address = model.secret(), urlsplit(model.endpoint)
-    encrypted, here = address.scheme == "https", is_loopback(address.hostname or "")
-    if secret is not None and not encrypted and not here:
-        raise InputError(
-            f"The endpoint {model.endpoint} is not https: the key in {model.key} would go there in"
-            " the clear. Give an https address, or with `key` the name of a variable that is not"
-            " set."
-        )
-    client = OpenAI(
-        base_url=model.endpoint,
-        api_key=secret.get_secret_value() if secret is not None else _NO_KEY,
-        timeout=openai.Timeout(model.timeout, connect=min(CONNECT_SECONDS, model.timeout)),
-        max_retries=0,
-        # The sources would go along to wherever a redirection leads; and those for a server of
-        # this machine to the environment's proxy, in the clear.
-        http_client=openai.DefaultHttpxClient(
-            follow_redirects=False, trust_env=encrypted or not here
-        ),
-    )
-    client.organization = client.project = None  # the library takes them from the environment
-    return client
+    """A client for a model's endpoint. Raises InputError as `model_client` does."""
+    return model_client(model.endpoint, model.secret(), model.key, model.timeout)
 
 
 @dataclass(frozen=True)
@@ -90,6 +63,9 @@ class EndpointChat(Chat):
                 self._manner = easier
             except openai.OpenAIError as problem:
                 raise self._failure(problem) from None
+            except OSError as problem:  # an answer without end
+                said = f"{self.model.host} cannot be used: {problem}."
+                raise ChatFailure(said, again=True) from None
 
     def _ask(self, messages: tuple[Message, ...], schema: dict[str, Any] | None) -> Reply:
         manner = self._manner

@@ -199,3 +199,12 @@ def test_no_line_is_an_order_to_a_runner(order: str) -> None:
     assert not ORDER.search(harmless(f"said\n{order}"))
     assert json.loads(harmless(json.dumps({"said": order}))) == {"said": order}
     assert harmless("## A heading\n#[x] a::b") == "## A heading\n#[x] a::b"
+
+
+@pytest.mark.parametrize(
+    "line", ["skip-checks: true", "Signed-off-by: x", "Co-Authored-By : x", "Change-Id: I00"]
+)
+def test_no_line_of_a_message_is_a_trailer(line: str) -> None:
+    assert not re.match(r"[A-Za-z-]+\s?:", inert(line))
+    assert inert(line).replace("\u200b", "") == line
+    assert inert("feat(a-b): Add it") == "feat(a-b): Add it"

@@ -24,7 +24,9 @@ from tests.bot.make import git
         ("/srv/git/ops.git", None),
         ("../origin.git", None),
         ("file:///srv/git/ops.git", None),
+        ("x" * 5000 + ":a/b", Remote(f"https://{'x' * 5000}", "a/b")),
     ],
+    ids=lambda given: str(given)[:40],
 )
 def test_an_address_tells_server_and_repository(url: str, expected: Remote | None) -> None:
     assert parse_remote(url) == expected
@@ -35,6 +37,8 @@ ODD = [
     "https://x:s3cret@github.com:x/a/b",
     "https://x:s3cret@[::1/a/b",
     "https://x:s3cret@git\u2100hub.com/a/b",
+    "https://x:s3cret@evil.example\\@github.com/a/b",
+    "https://x:s3cret@github.com\t.evil.example/a/b",
 ]
 
 

@@ -9,7 +9,7 @@ from bot.base.git import Git, GitError
 from bot.repository import mirror
 from bot.repository.commit_pack import read_pack, write_pack
 from bot.repository.job import Job
-from bot.repository.mirror import Commit, check_out, workload_of
+from bot.repository.mirror import Commit, check_out, clone, workload_of
 from bot.repository.trigger import touched_operators
 from ci.model.errors import InputError
 from rules.triggers import load_triggers
@@ -283,7 +283,7 @@ def test_sources_without_bound_are_not_held_in_memory(
     text = "// " + " " * 100_000
     places = {f"src/math/scale_add/op_kernel/{n}.h": f"{text}{n}\n" for n in range(5)}
     name = ops.commit("blanks", places)
-    monkeypatch.setattr(mirror, "_MAX_SOURCE_BYTES", 50_000)
+    monkeypatch.setattr(mirror, "MOST_BYTES", 50_000)
     kept = Commit(Git(ops.checkout), name)
     assert KERNEL in kept.texts and not places.keys() & kept.texts.keys()
     monkeypatch.undo()
@@ -292,9 +292,67 @@ def test_sources_without_bound_are_not_held_in_memory(
         Commit(Git(ops.checkout), name).texts  # noqa: B018
 
 
+def test_what_a_large_source_includes_belongs_to_its_operator(ops: Repository) -> None:
+    """Tables that a program wrote have some MB."""
+    table, asked = "src/math/scale/op_kernel/table.h", "src/shared/asked.h"
+    rows = "0.5f, 0.25f, 0.125f,\n" * 200_000
+    ops.commit(
+        "main",
+        {
+            KERNEL: '#include "table.h"\n',
+            table: f'#include "../../../shared/asked.h"\n{rows}',
+            asked: "int asked;\n",
+        },
+    )
+    mirror = ops.connection().mirror
+    commit = mirror.commit(mirror.fetch(ops.bot, "refs/heads/main"))
+    assert asked in commit.built_from("src/math/scale")
+    (hit,) = touched_operators([asked], commit.operators, commit.texts, load_triggers())
+    assert hit.folder == "src/math/scale"
+
+
 def test_a_link_with_an_endless_target_leads_out(ops: Repository) -> None:
     git_of = Git(ops.checkout)
     blob = git_of.run("hash-object", "-w", "--stdin", stdin="a/" * 4000).strip()
     tree = git_of.run("mktree", stdin=f"120000 blob {blob}\tlong\n").strip()
     found = Commit(git_of, tree)
     assert found.links == {"long": (blob, "/")} and found.resolved("long") is None
+
+
+@pytest.mark.parametrize(
+    ("place", "there"),
+    [
+        (".ascendopt", True),
+        (".ascendopt.yml", True),
+        (".github", True),
+        (".gitmodules", True),
+        ("experience", True),
+        ("src/math/scale/inner", True),
+        ("src/math/scale/golden.py", True),
+        ("src/math/scale/op_kernel", False),
+        ("src/math/scale", False),
+        ("src", False),
+    ],
+)
+def test_a_submodule_is_an_empty_folder_whatever_it_is_called(
+    ops: Repository, tmp_path: Path, place: str, there: bool
+) -> None:
+    """Its commit is one that the mirror has, so it could be laid out."""
+    ran = tmp_path / "ran"
+    git(ops.checkout, "checkout", "-q", "main")
+    inner = git(ops.checkout, "rev-parse", "HEAD")
+    git(ops.checkout, "rm", "-rq", "--ignore-unmatch", place)
+    modules = f'[submodule "../../x"]\n\tpath = {place}\n\turl = ext::sh -c "touch {ran}"\n'
+    if place != ".gitmodules":
+        (ops.checkout / ".gitmodules").write_text(f"{modules}\tupdate = !touch {ran}\n")
+        git(ops.checkout, "add", ".gitmodules")
+    git(ops.checkout, "update-index", "--add", "--cacheinfo", f"160000,{inner},{place}")
+    git(ops.checkout, "commit", "-q", "-m", "Submodule")
+    git(ops.checkout, "push", "-q", "origin", "main")
+    connection = ops.connection()
+    tip = connection.tip()
+    clone(connection.mirror.git, tip, tmp_path / "tree")
+    left = tmp_path / "tree" / place
+    assert not left.is_file() and not (left.is_dir() and list(left.iterdir()))
+    assert ("src/math/scale" in connection.mirror.commit(tip).operators) is there
+    assert connection.limits() and not ran.exists()

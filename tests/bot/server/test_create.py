@@ -258,6 +258,22 @@ def test_a_folder_that_appeared_meanwhile_is_not_touched(ops: Repository) -> Non
     assert "src/math/halved exists by now" in deliver_made(job, made(job), ops.connection(), 0).note
 
 
+@pytest.mark.parametrize("mode", ["160000", "120000", "100644"])
+def test_a_folder_that_is_a_submodule_a_link_or_a_file_takes_no_operator(
+    ops: Repository, mode: str
+) -> None:
+    """git cannot commit below one; as a failure of git it would be tried again and again."""
+    job = asked(ops)
+    git(ops.checkout, "checkout", "-q", "main")
+    git(ops.checkout, "rm", "-rq", "src/math")
+    blob = git(ops.checkout, "rev-parse", "HEAD" if mode == "160000" else "HEAD:README.md")
+    git(ops.checkout, "update-index", "--add", "--cacheinfo", f"{mode},{blob},src/math")
+    git(ops.checkout, "commit", "-q", "-m", "Odd")
+    git(ops.checkout, "push", "-q", "origin", "main")
+    done = deliver_made(job, made(job), ops.connection(), 0)
+    assert "src/math is no folder" in done.note and not ops.bot.merge_requests("open", "create/")
+
+
 def test_what_was_made_is_read_back_or_said_to_be_none(ops: Repository, tmp_path: Path) -> None:
     job = asked(ops)
     with pytest.raises(InputError, match="made nothing"):

@@ -18,7 +18,7 @@ from bot.forge.local import LocalForge
 from bot.forge.model import RecentComments, Status
 from bot.repository.connection import Connection, Connections
 from bot.repository.job import Job
-from bot.server import ci_mode, dashboard_issue, service
+from bot.server import ci_mode, dashboard_issue, queue, service, watch
 from bot.server.ci_mode import report, state_of
 from bot.server.delivery import Delivered, deliver
 from bot.server.one_item import DEFECT, told
@@ -259,6 +259,37 @@ def test_what_another_version_left_in_the_queue_is_ended_and_the_rest_goes_on(
     assert claimed is not None and claimed.job.key == "b" * 16
     assert [r.job.key for r in ops.queue.jobs()] == ["b" * 16]
     assert ops.queue.get("a" * 16) is None
+
+
+def test_a_comment_that_always_meets_a_defect_ends_one_run_of_the_ci_and_no_later_one(
+    ci: Ci, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = ci.ops.request({"README.md": "one\n"}, branch="bad")
+    ci.follow_up()
+    right = watch.talk
+
+    def talk(event: Event) -> bool:
+        if event.number == bad.number:
+            raise KeyError("state")
+        return right(event)
+
+    monkeypatch.setattr(watch, "talk", talk)
+    ci.ops.as_user("alice").comment(bad.number, "/optimize op=scale_add")
+    with pytest.raises(InputError, match="defect"):
+        ci.follow_up()
+    assert ci.follow_up() == [] and ci.follow_up() == []
+
+
+def test_an_event_that_is_given_up_is_not_found_again_by_a_poll(
+    ci: Ci, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = ci.ops.request({"README.md": "one\n"}, branch="bad")
+    ci.follow_up()
+    broken(monkeypatch, bad.number)
+    monkeypatch.setattr(queue, "pause", lambda attempts: 0.0)
+    with pytest.raises(InputError, match="defect"):
+        ci.write(bad.number, "/optimize op=scale_add")  # all its tries
+    assert ci.follow_up() == []
 
 
 # In `serve`

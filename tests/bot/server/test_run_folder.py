@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bot.server.one_item import DEFECT
-from bot.server.plan_folder import JOBS, PLAN, planned
+from bot.server.plan_folder import JOBS, PLAN, leave_results, planned
 from bot.server.run_folder import FAILURE, Failure, leaving_reason, only_files, read_failure
 from bot.server.run_job import JOB_FILE
 from ci.model.errors import EnvironmentProblem, InputError
@@ -84,3 +84,20 @@ def test_a_job_whose_name_is_a_way_elsewhere_is_refused(tmp_path: Path, key: str
     (tmp_path / PLAN).write_text(f'{{"jobs": ["{key}"]}}')
     with pytest.raises(InputError, match="names a job that is no key"):
         planned(tmp_path)
+
+
+def test_no_name_of_a_checkout_keeps_a_forge_from_taking_the_results(tmp_path: Path) -> None:
+    """An artifact on GitHub takes no file with one of these characters, and then none at all."""
+    run = tmp_path / "run"
+    for folder in ("checkout", "judge", "workload", "made/odd"):
+        (run / folder).mkdir(parents=True)
+        for name in ('a"b', "a:b", "a*b?", "a\nb\r", "<a|b>", "x" * 250):
+            (run / folder / name).touch()
+    (run / "a:b.json").touch()
+    (run / "link.json").symlink_to("/etc/passwd")
+    for name in ("result.json", "best.patch", "trials.sqlite", "trials.sqlite-wal"):
+        (run / name).touch()
+    leave_results(run)
+    leave_results(tmp_path / "none")
+    kept = ["best.patch", "result.json", "trials.sqlite", "trials.sqlite-wal"]
+    assert sorted(path.name for path in run.rglob("*")) == kept

@@ -1,6 +1,12 @@
+import logging
 import time
 
+import pytest
+
 from bot.events.model import Event
+from bot.forge.errors import ForgeError
+from bot.server import watch
+from bot.server.queue import Queue
 from bot.server.watch import poll
 from tests.bot.operator_repository import KERNEL, Repository
 
@@ -67,3 +73,54 @@ def test_a_polled_command_is_planned_like_a_delivered_one(ops: Repository) -> No
     (event,) = [e for e in look(ops) if e.kind == "comment"]
     made = ops.plan(**event.model_dump(exclude={"forge", "repository"}))
     assert [job.operator for job in made.jobs] == ["src/math/scale"]
+
+
+def failing(
+    monkeypatch: pytest.MonkeyPatch, kind: str, number: int, fault: Exception
+) -> list[Event]:
+    """Events of a kind and of one merge request meet a fault; those that did so far."""
+    right, met = watch._store, list[Event]()
+
+    def store(queue: Queue, event: Event, now: float) -> list[Event]:
+        if (event.kind, event.number) == (kind, number):
+            met.append(event)
+            raise fault
+        return right(queue, event, now)
+
+    monkeypatch.setattr(watch, "_store", store)
+    return met
+
+
+@pytest.mark.parametrize("kind", ["comment", "merge_request"])
+def test_what_always_meets_a_defect_is_said_once_and_passed_over_from_then_on(
+    kind: str, ops: Repository, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    look(ops)
+    bad = ops.request({"README.md": "one\n"}, branch="bad")
+    good = ops.request({"README.md": "two\n"}, branch="good")
+    for request in (bad, good):
+        ops.as_user("alice").comment(request.number, "/optimize")
+    met = failing(monkeypatch, kind, bad.number, KeyError("state"))
+    with pytest.raises(KeyError):
+        look(ops)
+    assert [e.event.number for e in ops.queue.waiting_events() if e.event.kind == kind] == [
+        good.number
+    ]
+    said = len(caplog.records)
+    assert said and look(ops) == [] and look(ops) == []
+    assert (len(met), len(caplog.records)) == (1, said)
+
+
+def test_what_meets_something_that_passes_is_found_again(
+    ops: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look(ops)
+    request = ops.request()
+    ops.as_user("alice").comment(request.number, "/optimize")
+    away = ForgeError("The forge is away.", "unavailable")
+    with monkeypatch.context() as meanwhile:
+        failing(meanwhile, "comment", request.number, away)
+        with pytest.raises(ForgeError):
+            look(ops)
+    assert [e.kind for e in look(ops)] == ["comment"]

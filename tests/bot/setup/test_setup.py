@@ -166,6 +166,11 @@ def test_a_link_in_the_way_is_not_followed(tmp_path: Path) -> None:
     assert not (ops / ".ascendopt.yml").exists()
 
 
+def submodule(place: Path) -> None:
+    place.mkdir()
+    git(place.parent, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},{place.name}")
+
+
 @pytest.mark.parametrize(
     ("make", "said"),
     [
@@ -173,8 +178,9 @@ def test_a_link_in_the_way_is_not_followed(tmp_path: Path) -> None:
         (lambda place: place.symlink_to("nowhere"), ".github is no folder"),
         (lambda place: place.touch(), ".github is no folder"),
         (lambda place: (place / "workflows/ascendopt.yml").mkdir(parents=True), "is a folder"),
+        (submodule, ".github is a submodule"),
     ],
-    ids=["a link to itself", "a link to nothing", "a file", "a folder"],
+    ids=["a link to itself", "a link to nothing", "a file", "a folder", "a submodule"],
 )
 def test_what_is_in_the_way_is_a_sentence_and_nothing_is_half_done(
     tmp_path: Path,

@@ -173,6 +173,24 @@ def test_gitcodes_template_uses_what_gitcode_documents() -> None:
         assert used <= {"checkout", "upload-artifact", "download-artifact"}
 
 
+@pytest.mark.parametrize("file", [*ACTIONS, GITLAB, TOP / "action.yml"], ids=lambda f: f.name)
+def test_no_job_artifact_or_cache_is_named_after_what_a_stranger_names(file: Path) -> None:
+    """A name of a branch or an operator could take the place of another artifact, be longer than a
+    forge takes, or hold what it does not take."""
+    stranger = re.compile(r"head_ref|ref_name|github\.ref|event\.|CI_COMMIT|CI_MERGE|ATOMGIT_REF")
+    data, names = loaded(file), list[str]()
+    jobs = data.get("jobs") or (data if file == GITLAB else {"": data["runs"]})
+    for job_id, job in jobs.items():
+        names += [job_id, str(job.get("name", ""))]
+        for step in job.get("steps", ()):
+            names += [str(step.get("with", {}).get(key, "")) for key in ("name", "key")]
+        for key in ("artifacts", "cache"):
+            names.append(json.dumps(job.get(key, "")))
+    assert len(names) > 1
+    for name in names:
+        assert not stranger.search(name) and len(name) < 250
+
+
 @pytest.mark.parametrize(
     ("text", "starts"),
     [

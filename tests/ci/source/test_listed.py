@@ -60,3 +60,15 @@ def test_a_launched_kernel_at_the_top_is_made_of_what_its_workload_names(tmp_pat
     found = listed(texts)
     assert found["."] == ("csrc/fast.asc", "workload.yaml") and len(found) == 3
     assert folder_of(".", found["."]) == ""
+
+
+def test_a_source_that_is_too_large_to_be_looked_through_is_no_operator_here_either() -> None:
+    """On a disk it is said; the parser would take minutes for what a stranger pushed."""
+    definition = (
+        "class Fast : public OpDef {\npublic:\n  Fast() { this->AICore(); }\n};\nOP_ADD(Fast);\n"
+    )
+    kernel = 'extern "C" __global__ __aicore__ void fast(GM_ADDR x) {}\n'
+    texts = {"a/host.cpp": definition, "a/kernel.cpp": kernel}
+    assert listed(texts) == {"a": ("a/host.cpp", "a/kernel.cpp")}
+    texts["a/kernel.cpp"] += "// table\n" * (1 << 18)
+    assert listed(texts) == {}

@@ -15,6 +15,7 @@ from ci.model.errors import InputError
 from ci.model.trial import Candidate, Outcome
 from ci.session.reading import reading
 from ci.source.discovery import find_operators, load_operator, operator_places
+from ci.source.placed import source_texts
 from ci.source.workload_file import load_workload
 from ci.testing.scale_shift import FOLDER
 from tests.ci.source.test_declared import pair
@@ -112,3 +113,8 @@ def test_an_operator_of_the_ai_cpu_is_none_of_ours(said: str, tmp_path: Path) ->
     host = root / "for/cpu/parts/scale_shift.cpp"
     host.write_text(host.read_text().replace("this->AICore()", said))
     assert operator_places(tmp_path) == []
+
+
+def test_a_large_header_is_among_the_texts_that_say_who_includes_whom(tmp_path: Path) -> None:
+    (tmp_path / "table.h").write_text('#include "asked.h"\n' + "0.5f,\n" * 500_000)
+    assert source_texts(tmp_path)["table.h"].startswith('#include "asked.h"')

@@ -78,6 +78,28 @@ def test_an_endpoint_that_is_down_gives_one_sentence() -> None:
         EndpointEmbedder("tiny", nowhere).embed([("a", ())])
 
 
+def test_the_key_of_the_environment_goes_to_one_server_and_never_in_the_clear(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
+    for address in ("http://models.example/v1", "http://10.0.0.5/v1"):
+        monkeypatch.setenv("OPENAI_BASE_URL", address)
+        with pytest.raises(InputError, match="in the clear"):
+            make_embedder("endpoint:tiny")
+    with ModelServer(lambda asked: Answer()) as there:
+        moved = Answer(status=307, headers={"location": f"{there.url}/embeddings"})
+        with ModelServer(lambda asked: moved) as leading:
+            monkeypatch.setenv("OPENAI_BASE_URL", leading.url)
+            with pytest.raises(InputError, match="did not answer"):
+                make_embedder("endpoint:tiny").embed([("a", ())])
+        assert not there.asked
+        monkeypatch.setenv("OPENAI_BASE_URL", there.url)
+        assert make_embedder("endpoint:tiny").embed([("a", ())]).shape == (1, 8)
+    monkeypatch.delenv("OPENAI_API_KEY")
+    with pytest.raises(InputError, match="OPENAI_API_KEY"):
+        make_embedder("endpoint:tiny")
+
+
 def test_reembedding_changes_the_model_and_keeps_the_tuples(tmp_path: Path, model: Path) -> None:
     bank = Bank(tmp_path / "bank.duckdb")
     bank.add(make_tuple(1, bottleneck="scalar loop", classes=()))

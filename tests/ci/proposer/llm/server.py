@@ -12,6 +12,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -62,6 +63,23 @@ class _QuietServer(ThreadingHTTPServer):
         """A client that goes away is nothing to report."""
 
 
+@contextmanager
+def endless(piece: bytes, pause: float, headers: str = "") -> Iterator[str]:
+    """The address of a server that answers with `piece` for ever, with pauses in s."""
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n{headers}\r\n"
+
+    def serve(server: socket.socket) -> None:
+        with suppress(OSError), server.accept()[0] as client:
+            client.sendall(head.encode())
+            while True:
+                client.sendall(piece)
+                time.sleep(pause)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=serve, args=(server,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+
+
 Script = Callable[[Asked], Answer]
 
 
@@ -107,12 +125,12 @@ class ModelServer:
         asked = Asked(http.path, body, {k.lower(): v for k, v in http.headers.items()})
         with self._lock:
             self.asked.append(asked)
-        if http.path.endswith("/embeddings"):
-            return _send(http, 200, _embeddings(body), {})
         answer = self.script(asked)
         if answer.status != 200:
             error = {"error": {"message": answer.message or "no", "type": "error", "code": None}}
             return _send(http, answer.status, error, answer.headers)
+        if http.path.endswith("/embeddings"):
+            return _send(http, 200, _embeddings(body), {})
         if answer.drop_after == 0:
             return _hang_up(http)
         usage = (len(asked.prompt.split()), len(answer.text.split()))

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import email.utils
+import gzip
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from ci.model.errors import InputError
 from ci.proposer.llm.chat import ChatFailure, Message, Reply
 from ci.proposer.llm.endpoint import EndpointChat, connect
+from ci.proposer.llm.settings import ModelSettings
+from ci.system import model_client
 from tests.ci.proposer.llm.make import model_at
-from tests.ci.proposer.llm.server import Answer, Asked, serving
+from tests.ci.proposer.llm.server import Answer, Asked, endless, serving
 
 HELLO = (Message(role="user", content="one two three"),)
 SCHEMA = {"title": "t", "type": "object", "properties": {}, "additionalProperties": False}
@@ -90,6 +93,36 @@ def test_a_slow_stream_is_waited_for_but_not_for_ever() -> None:
     problem = failure(Answer("x" * 60, seconds=0.1), timeout=0.25)
     assert problem.again
     assert "0.25 s" in str(problem) or "in time" in str(problem) or "broke off" in str(problem)
+
+
+PING: Final = b": ping\n\n"
+PIECE: Final = b'data: {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", \
+"choices": [{"index": 0, "delta": {"content": "xxxxxxxx"}}]}\n\n'
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("piece", [PING, PIECE, b"x", b" ", b"data: ", b"\0", b"\x1b[2J\n"])
+@pytest.mark.parametrize("bound", ["size", "time"])
+def test_an_answer_without_end_is_given_up(
+    bound: str, piece: bytes, stream: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_client, "MOST_BYTES", 200_000)
+    size, pause = (10_000 // len(piece), 0.0) if bound == "size" else (1, 0.01)
+    with endless(piece * size, pause) as url:
+        model = ModelSettings(
+            model="m", endpoint=url, stream=stream, timeout=20 if size > 1 else 0.5
+        )
+        began = time.monotonic()
+        with pytest.raises(ChatFailure) as caught:
+            EndpointChat(model).complete(HELLO, None)
+    assert caught.value.again and time.monotonic() - began < 10
+
+
+def test_an_answer_that_is_packed_is_given_up_unread() -> None:
+    """A megabyte of gzip can hold a gigabyte."""
+    packed = gzip.compress(b" " * 1_000_000)
+    with endless(packed, 0, "Content-Encoding: gzip\r\n") as url, pytest.raises(ChatFailure):
+        EndpointChat(ModelSettings(model="m", endpoint=url)).complete(HELLO, None)
 
 
 def test_nobody_listening_is_said_with_the_host() -> None:

@@ -1,0 +1,76 @@
+"""A client for an OpenAI-compatible endpoint that sends one key to one server, and ends."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import openai
+from openai import OpenAI
+from pydantic import SecretStr
+
+from ci.model.errors import InputError
+from ci.model.loopback import is_loopback
+
+CONNECT_SECONDS: Final = 15.0
+MOST_BYTES: Final = 64 << 20
+"""Most bytes of one answer: those of a model have some kB, in pieces of a stream some MB."""
+
+_NO_KEY: Final = "none"  # the client wants one; endpoints that need none ignore it
+
+
+def model_client(endpoint: str, secret: SecretStr | None, variable: str, seconds: float) -> OpenAI:
+    """A client for `endpoint` that sends the key, and nothing else of the environment.
+
+    `variable`: where the key comes from; `seconds`: longest time for one whole answer. Raises
+    InputError when the key would cross a network in the clear.
+    """
+    address = urlsplit(endpoint)
+    encrypted, here = address.scheme == "https", is_loopback(address.hostname or "")
+    if secret is not None and not encrypted and not here:
+        raise InputError(
+            f"The endpoint {endpoint} is not https: the key in {variable} would go there in"
+            " the clear. Give an https address, or with `key` the name of a variable that is not"
+            " set."
+        )
+    client = OpenAI(
+        base_url=endpoint,
+        api_key=secret.get_secret_value() if secret is not None else _NO_KEY,
+        timeout=openai.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds)),
+        max_retries=0,
+        # What is packed could be a thousand times as large as what comes.
+        default_headers={"Accept-Encoding": "identity"},
+        # The sources would go along to wherever a redirection leads; and those for a server of
+        # this machine to the environment's proxy, in the clear.
+        http_client=openai.DefaultHttpxClient(
+            follow_redirects=False,
+            trust_env=encrypted or not here,
+            event_hooks={"response": [lambda answer: _bound(answer, seconds)]},
+        ),
+    )
+    client.organization = client.project = None  # the library takes them from the environment
+    return client
+
+
+def _bound(answer: Any, seconds: float) -> None:
+    """Let the body of an answer end: the library waits for each piece, however many come.
+
+    `answer`: a response of the library's own HTTP client, which differs from version to version.
+    """
+    if answer.headers.get("content-encoding", "identity") != "identity":
+        raise OSError("The answer is packed, which was not asked for")
+    pieces, ends = answer.iter_raw, time.monotonic() + seconds
+
+    def bounded(*given: Any) -> Iterator[bytes]:
+        size = 0
+        for piece in pieces(*given):
+            size += len(piece)
+            if size > MOST_BYTES:
+                raise OSError(f"The answer has more than {MOST_BYTES >> 20} MiB")
+            if time.monotonic() > ends:
+                raise TimeoutError(f"The answer did not end within {seconds:g} s")
+            yield piece
+
+    answer.iter_raw = bounded
