@@ -23,6 +23,7 @@ QUIET: Final = ("door", "behind", "block_dim", MEETS)
 
 _CAUSES: Final = (
     "overrun",
+    "freed",
     "own_source",
     "narrowed",
     "narrowed_field",
@@ -82,6 +83,7 @@ _VALUES: Final = "Other integers do not show it, and no golden function says whi
 _ORDER: Final = (
     "compile_error",
     "overrun",
+    "freed",
     "own_source",
     "narrowed",
     "cut",

@@ -77,6 +77,19 @@ void dav_extent(uint64_t address, uint64_t first, uint64_t last) {
         current->extents[address] = {first, last};
 }
 
+void dav_free(const void* buffer) {
+    if (current != nullptr) current->freed[buffer] = __builtin_return_address(0);
+}
+
+void dav_use_freed(const void* buffer) {
+    if (current == nullptr) return;
+    const auto found = current->freed.find(buffer);
+    if (found == current->freed.end()) return;
+    warn_pair(__builtin_return_address(0), found->second, "freed", "",
+              "A tensor is used that FreeTensor gave back before: its buffer is the next tensor's, "
+              "and no flag keeps that one's data from it.");
+}
+
 void dav_narrowed(const char* kind, int64_t given, int64_t becomes, uint32_t bits) {
     if (current == nullptr) return;
     warn(__builtin_return_address(0), kind, "",

@@ -144,6 +144,23 @@ QUEUE = f"""
         queue.FreeTensor(b);
         LAST
 """
+FREED = f"""
+        pipe.InitBuffer(queue, 1, n * sizeof(float));
+        for (uint32_t i = 0; i < 2; i++) {{
+            LocalTensor<float> a = queue.AllocTensor<float>();
+            DataCopy(a, x, n);
+            queue.EnQue(a);
+            a = queue.DeQue<float>();
+            LAST
+        }}
+"""
+FREE = "queue.FreeTensor(a);"
+DOUBLED = f"""
+            Muls(a, a, 2.0f, n);
+            {ordered("V_MTE3")}
+            DataCopy(y, a, n);
+            {ordered("MTE3_V")}
+"""
 WEIGHTS = f"""{LOAD}
         float weights[4] = {{2.0f, 2.0f, 2.0f, 2.0f}};
         float last = weights[LAST];
@@ -356,6 +373,14 @@ FAULTS = {
         QUEUE,
         "queue.FreeTensor(b);  // again",
         "",
+        {"members": "    TQue<QuePosition::VECIN, 1> queue;"},
+    ),
+    "a tensor that is used after it was freed": Fault(
+        "freed",
+        "Muls(a",
+        FREED,
+        FREE + DOUBLED,
+        DOUBLED + FREE,
         {"members": "    TQue<QuePosition::VECIN, 1> queue;"},
     ),
     "flags of SyncAll that nobody sets to zero": Fault(
