@@ -20,6 +20,7 @@ from ci.judge.check.findings import Findings
 from ci.judge.check.host_state import as_inferred, ask_again, left_unset, remembers
 from ci.judge.check.ignored import ignored, only_first
 from ci.judge.check.meetings import Meetings
+from ci.judge.check.mistaken import mistaken
 from ci.judge.check.other_values import other_values
 from ci.judge.gate_subject import Standard
 from ci.judge.launch_record import Launched, launch_once
@@ -43,6 +44,10 @@ ALWAYS = (Outcome.COMPILE_ERROR, Outcome.TIMEOUT)
 ROUNDING = {family.name for family in WIDE.families if family.rounding}
 """What is varied where a right operator may miss its tolerance."""
 
+MOST_UNEXPLAINED = 4
+"""Wrong cases that are held against what an operator may have taken for something else: each
+costs a launch and some calls of the golden function."""
+
 REFUSABLE = (Outcome.COMPILE_ERROR, Outcome.TIMEOUT, Outcome.REJECTED)
 """How an operator fails on a case that it is not made for, besides its host side's saying so."""
 
@@ -59,6 +64,8 @@ class _Check:
     failed: list[tuple[str, WorkloadCase]] = field(default_factory=list)
     """Varied cases on which it failed."""
     varied: dict[str, int] = field(default_factory=dict)
+    unexplained: int = MOST_UNEXPLAINED
+    """Further wrong cases in which something may be taken for something else."""
     started: float = field(default_factory=time.monotonic)
 
     @property
@@ -96,6 +103,10 @@ class _Check:
         if isinstance(found, TrialFailure):
             self.findings.failure(found, family, mild=family == Empty.name)
         else:
+            explained = {kind for kind, *_ in self.findings.shown(case.name)} & {"ignored"}
+            if not found.compared.agrees and self.unexplained and not explained:
+                named = mistaken(self.standard, case, self.findings, family)
+                self.unexplained = 0 if named else self.unexplained - 1
             longer = may_round(own, found)
             self.findings.launched(found, self.seed, family, rounding=family in ROUNDING or longer)
 
@@ -129,7 +140,7 @@ class _Check:
             self.launched.append((family, before.case))
         for family, case in (*((family, case) for family, case, _ in swept.wrong), *swept.odd):
             taken = self._taken(case)
-            if taken is None:
+            if taken is None or (family, case) in (*self.launched, *self.failed):
                 continue
             self.varied[family] = self.varied.get(family, 0) + 1
             self._doubt(family, case)

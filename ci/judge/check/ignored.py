@@ -49,7 +49,7 @@ def ignored(
     if _alike(*answers):
         same = "outputs are" if isinstance(found, Launched) else "tiling is"
         declared = first_line(build.texts, re.compile(rf'\bAttr\s*\(\s*"{re.escape(name)}"'))
-        place = _asked(answers[0], "attribute", names.index(name)) or declared
+        place = asked(answers[0], "attribute", names.index(name)) or declared
         text = (
             f"The {same} the same with {values}: the host side gives nothing of it to the kernel."
         )
@@ -89,7 +89,7 @@ def only_first(
             ]
         except (InputError, TrialFailure):
             continue
-        place = _asked(answers[0], "tensor", start)
+        place = asked(answers[0], "tensor", start)
         if place is not None and _alike(*answers):
             of = standard.operator.inputs[index].name
             findings.together(
@@ -115,7 +115,7 @@ def _alike(first: TilingAnswer, second: TilingAnswer) -> bool:
     return (first.data, first.tiling_key) == (second.data, second.tiling_key)
 
 
-def _asked(answer: TilingAnswer, what: Literal["attribute", "tensor"], number: int) -> Place | None:
+def asked(answer: TilingAnswer, what: Literal["attribute", "tensor"], number: int) -> Place | None:
     """The last line that asks for it: behind the inference comes the tiling."""
     places = [one.place for one in answer.asked if (one.what, one.number) == (what, number)]
     return places[-1] if places else None

@@ -144,15 +144,15 @@ QUEUE = f"""
         queue.FreeTensor(b);
         LAST
 """
-FREED = f"""
+FREED = """
         pipe.InitBuffer(queue, 1, n * sizeof(float));
-        for (uint32_t i = 0; i < 2; i++) {{
+        for (uint32_t i = 0; i < 2; i++) {
             LocalTensor<float> a = queue.AllocTensor<float>();
             DataCopy(a, x, n);
             queue.EnQue(a);
             a = queue.DeQue<float>();
             LAST
-        }}
+        }
 """
 FREE = "queue.FreeTensor(a);"
 DOUBLED = f"""
