@@ -16,7 +16,7 @@ from rules.findings import finding_rule
 
 Key: TypeAlias = tuple[str, ...]
 
-_NUMBER: Final = re.compile(r"(?:0x[0-9a-f]+|\b\d+)\b")
+_NUMBER: Final = re.compile(r"(?:0x[0-9a-f]+|\b\d+(?:,\d{3})*)\b")
 
 QUIET: Final = ("door", "behind", "block_dim", MEETS)
 """Kinds of warnings that say nothing of the operator by themselves."""
@@ -45,6 +45,7 @@ _CAUSES: Final = (
 """What can make a result wrong at another place."""
 
 _HINTS: Final = (
+    "whole_ratio",
     "beyond_rank",
     "element_size",
     "half_sum",
@@ -335,6 +336,10 @@ def _key(finding: Finding) -> Key:
     if finding.place.source:
         return finding.kind, finding.place.source
     if finding.kind in [*Outcome]:
-        said = finding.text.partition(":")[0].replace(f"'{finding.place.case}'", "")
+        said = (
+            finding.text.partition("; worst at")[0]
+            .partition(":")[0]
+            .replace(f"'{finding.place.case}'", "")
+        )
         return finding.kind, finding.varied, _NUMBER.sub("", said)
     return finding.kind, _NUMBER.sub("", finding.text)

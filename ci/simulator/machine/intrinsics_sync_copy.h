@@ -172,6 +172,9 @@ void dav_free(const void* buffer);
 void dav_use_freed(const void* buffer);
 // A number does not fit where it is given: it becomes another one. `kind` is the warning's.
 void dav_narrowed(const char* kind, int64_t given, int64_t becomes, uint32_t bits);
+// Whole numbers are divided, with a rest or without; a whole number becomes one of floating point.
+void dav_quotient(int64_t value, bool rest);
+void dav_fraction(int64_t value);
 // A product or sum of unsigned numbers of 32 bits wraps.
 void dav_wrapped(const char* what);
 // The kernel goes beyond what the documentation allows; `message` is a sentence, `kind` the

@@ -97,6 +97,20 @@ void dav_narrowed(const char* kind, int64_t given, int64_t becomes, uint32_t bit
          static_cast<long long>(given), bits, static_cast<long long>(becomes));
 }
 
+void dav_quotient(int64_t value, bool rest) {
+    if (current != nullptr)
+        current->quotient = {value, rest ? __builtin_return_address(0) : nullptr};
+}
+
+void dav_fraction(int64_t value) {
+    if (current == nullptr || current->quotient.second == nullptr) return;
+    if (current->quotient.first != value) return;
+    warn(current->quotient.second, "whole_ratio", "",
+         "A quotient of whole numbers becomes a number of floating point: it is %lld, and its "
+         "fraction is lost.",
+         static_cast<long long>(value));
+}
+
 void dav_wrapped(const char* what) {
     if (current != nullptr)
         warn(__builtin_return_address(0), "wrapped", what,

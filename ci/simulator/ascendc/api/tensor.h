@@ -68,8 +68,8 @@ struct TBuffAddr {
 #ifdef DAV_CHECKED
 #define ASC_TAKE(tensor, buffer) (tensor).freed = *((tensor).frees = &(buffer)->frees)
 #define ASC_FREE(buffer) dav_free(&(buffer)->frees), ++(buffer)->frees
-#define ASC_LIVE(tensor)                                                     \
-    if ((tensor).frees != nullptr && *(tensor).frees != (tensor).freed)      \
+#define ASC_LIVE(tensor)                                                \
+    if ((tensor).frees != nullptr && *(tensor).frees != (tensor).freed) \
     dav_use_freed((tensor).frees)
 #define ASC_EXTENT(tensor, begin, bytes) (tensor).last = ((tensor).first = (begin)) + (bytes)
 #define ASC_USE(where, tensor) dav_extent(uint64_t(where), (tensor).first, (tensor).last)

@@ -16,8 +16,10 @@ from tests.ci.judge.check.small_operator import (
     STORE,
     TWICE,
     checked,
+    edited,
     found,
     line_of,
+    line_with,
     ordered,
     write_operator,
 )
@@ -573,6 +575,63 @@ def test_an_integer_that_no_float_holds_is_named_where_a_result_is_wrong(tmp_pat
     assert "16777217" in one.text
     assert one.place.source in found(report, "wrong_result")[0].advice
     assert not checked(right).findings
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "share",
+    ["float share = 256 / n;", "float share = 1; share *= 256 / n;", "auto share = 256 / n;"],
+)
+def test_a_quotient_of_whole_numbers_is_named_where_a_result_is_wrong(
+    tmp_path: Path, share: str
+) -> None:
+    body = f"""{LOAD}
+        {share}
+        Muls(a, a, 1.0f * share, n);
+{STORE}"""
+    wrong, right = (
+        write_operator(tmp_path / kind, body.replace("256", kind), golden="x * np.float32(0.25)")
+        for kind in ("256", "256.0f")
+    )
+    report = checked(wrong)
+    (one,) = found(report, "whole_ratio")
+    assert one.place.line == line_of(wrong, "256 / n")
+    assert one.place.source in found(report, "wrong_result")[0].advice
+    assert not checked(right).findings
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "share",
+    ["float share = SHARE;", "auto share = SHARE;", "double share = static_cast<float>(SHARE);"],
+)
+def test_a_quotient_of_whole_numbers_on_the_host_side_is_named(tmp_path: Path, share: str) -> None:
+    size = "context->GetInputShape(0)->GetStorageShape().GetShapeSize()"
+    whole = f"tiling.set_total({size});"
+
+    def made(top: str) -> Path:
+        body = LOAD + "        Muls(a, a, share, n);\n" + STORE
+        folder = write_operator(
+            tmp_path / top,
+            body,
+            golden="x * np.float32(0.25)",
+            members="public:\n    float share;",
+        )
+        field = "uint32_t, total);\n  TILING_DATA_FIELD_DEF(float, share);"
+        ratio = share.replace("SHARE", f"{top} / {size}")
+        return edited(
+            folder,
+            ("op_host/small.cpp", whole, f"{whole}\n    {ratio}\n    tiling.set_share(share);"),
+            ("op_host/small_tiling.h", "uint32_t, total);", field),
+            ("op_kernel/small.cpp", "Small op;", "Small op;\n    op.share = data.share;"),
+        )
+
+    wrong = made("256")
+    report = checked(wrong)
+    (one,) = found(report, "whole_ratio")
+    assert one.place.source == line_with(wrong, "256 / ")
+    assert one.place.source in found(report, "wrong_result")[0].advice
+    assert not checked(made("256.0f")).findings
 
 
 @pytest.mark.nightly
