@@ -270,6 +270,9 @@ class _Check:
             unwritten = [w for kind in kinds for w in now.warnings if w.kind == kind]
             if not place.line and unwritten:
                 place, where = unwritten[0].place, f" {unwritten[0].text}"
+                if unwritten[0].other.line:
+                    place = unwritten[0].other
+                    where += " This line writes what lies in front of them and leaves them out."
         else:
             place = now.refusal.place
             what = f"fails ({now.refusal.sentence.rstrip('.')})"

@@ -265,7 +265,7 @@ class Findings:
                 found.append(one)
         return tuple(
             sorted(
-                found,
+                map(_next_to, found),
                 key=lambda f: (
                     ranks.index(f.severity),
                     bool(f.varied),
@@ -289,7 +289,7 @@ class Findings:
                 if f.kind in kinds and self.shown_by[key] & self._moved(f, cases)
             ]
             shown.sort(key=lambda f: kinds.index(f.kind))
-            places = [*dict.fromkeys(f.place.source for f in shown if f.place.source)]
+            places = [*dict.fromkeys(s for f in shown if (s := _mended_at(f).source))]
             if places:
                 break
         return f"Look first at {' and '.join(places[:3])}." if places else ""
@@ -308,6 +308,20 @@ class Findings:
         if known is None or (finding.fails and not known.fails):
             self.found[key] = finding
         self.shown_by.setdefault(key, set()).add(finding.place.case)
+
+
+def _mended_at(finding: Finding) -> Place:
+    """Where to look: what is read before it is written was left out by what wrote the rest."""
+    left_out = finding.kind == "uninitialised" and finding.other.source
+    return finding.other if left_out else finding.place
+
+
+def _next_to(finding: Finding) -> Finding:
+    """The finding at the other line that it names, where it has none of its own."""
+    if finding.place.source or not finding.other.source:
+        return finding
+    place = finding.other.model_copy(update={"case": finding.place.case})
+    return finding.model_copy(update={"place": place, "other": Place()})
 
 
 def _doubted(finding: Finding, why: str) -> Finding:

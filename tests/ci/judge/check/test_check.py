@@ -642,6 +642,30 @@ def test_where_a_fault_is_mended_nothing_is_found(tmp_path: Path, name: str) -> 
     assert not report.fails, report.findings
 
 
+LEFT_OUT = {
+    "that are not stored": ("DataCopy(y, a, n - 8);", "DataCopy(y"),
+    "that are not computed": ("DataCopy(y, b, n);", "Muls(b"),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("which", LEFT_OUT)
+def test_the_line_that_leaves_out_bytes_of_the_output_is_named(tmp_path: Path, which: str) -> None:
+    store, line = LEFT_OUT[which]
+    body = f"""{LOAD}
+        pipe.InitBuffer(second, n * sizeof(float));
+        LocalTensor<float> b = second.Get<float>();
+        Muls(b, a, 2.0f, n - 8);
+        Muls(a, a, 2.0f, n);
+        {ordered("V_MTE3")}
+        {store}
+"""
+    folder = write_operator(tmp_path / "part", body, golden="x * np.float32(2)")
+    kind = "memory_error" if "stored" in which else "unset"
+    (one,) = found(checked(folder), kind)
+    assert one.fails and one.place.source == f"op_kernel/small.cpp:{line_of(folder, line)}"
+
+
 @pytest.mark.long
 def test_scalar_stores_of_two_cores_within_a_cache_line_are_a_finding(tmp_path: Path) -> None:
     wrong = write_operator(
