@@ -26,7 +26,6 @@ from ci.judge.gate_subject import Standard
 from ci.judge.launch_record import Launched, launch_once
 from ci.judge.reference import empty_like
 from ci.judge.varied.lengths import Empty, Lengths
-from ci.judge.varied.values import Attributes
 from ci.judge.varied_sweep import WIDE, sweep
 from ci.model.amount import amount
 from ci.model.errors import CaseDeclined, InputError, TrialFailure
@@ -97,13 +96,13 @@ class _Check:
         own = [one for one in plain if isinstance(one, Launched)]
         if isinstance(found, TrialFailure) or not found.compared.agrees:
             only_first(self.standard, case, self.findings, family)
-            if family == Attributes.name:
-                cases = [one.case for one in own]
+            if family:
+                cases = [one for _, one in self.launched]
                 ignored(self.standard, case, found, cases, self.findings)
         if isinstance(found, TrialFailure):
             self.findings.failure(found, family, mild=family == Empty.name)
         else:
-            explained = {kind for kind, *_ in self.findings.shown(case.name)} & {"ignored"}
+            explained = self.findings.shows("ignored", case.name)
             if not found.compared.agrees and self.unexplained and not explained:
                 named = mistaken(self.standard, case, self.findings, family)
                 self.unexplained = 0 if named else self.unexplained - 1

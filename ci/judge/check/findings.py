@@ -202,6 +202,10 @@ class Findings:
         """The faults that fail and that a case was the first to show."""
         return {key for key, f in self.found.items() if f.fails and f.place.case == case}
 
+    def shows(self, kind: str, case: str) -> bool:
+        """Whether a case shows a fault of a kind."""
+        return any(key[0] == kind and case in cases for key, cases in self.shown_by.items())
+
     def hold_against(self, case: str, other: Findings, values: str) -> None:
         """Make notes of the faults of a case that `other` does not hold: what the case `values`,
         with other integers, showed. Values that show a fault of their own are no better: they

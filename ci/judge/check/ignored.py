@@ -21,13 +21,14 @@ def ignored(
     standard: Standard,
     case: WorkloadCase,
     found: Launched | TrialFailure,
-    own: Iterable[WorkloadCase],
+    others: Iterable[WorkloadCase],
     findings: Findings,
 ) -> None:
     """Collect the attribute that changes nothing, where a `case` whose attributes are varied fails
-    or gives wrong outputs, and is tiled as its `own` case, or gives the outputs of that."""
+    or gives wrong outputs, and is tiled as one of the `others`, or gives the outputs of that."""
     build, seed = standard.references.unmodified, standard.workload.seeds[0]
-    before = next((one for one in own if one.inputs == case.inputs), None)
+    same = (one for one in others if one.inputs == case.inputs and one.attrs != case.attrs)
+    before = next(same, None)
     if before is None or not isinstance(build, TiledBuild):
         return
     names = [spec.name for spec in standard.operator.attrs]
