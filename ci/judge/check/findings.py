@@ -46,6 +46,7 @@ _CAUSES: Final = (
 
 _HINTS: Final = (
     "whole_ratio",
+    "no_lanes",
     "beyond_rank",
     "element_size",
     "half_sum",

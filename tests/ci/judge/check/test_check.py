@@ -578,6 +578,24 @@ def test_an_integer_that_no_float_holds_is_named_where_a_result_is_wrong(tmp_pat
 
 
 @pytest.mark.long
+def test_an_instruction_of_no_lanes_is_named_where_a_result_is_wrong(tmp_path: Path) -> None:
+    body = f"""{LOAD}
+        uint32_t whole = (n - LAST) / 64;
+        Muls(a, a, 2.0f, uint64_t(64), whole, {{1, 1, 8, 8}});
+        Muls(a[whole * 64], a[whole * 64], 2.0f, uint64_t(n % 64), 1, {{1, 1, 8, 8}});
+{STORE}"""
+    wrong, right = (
+        write_operator(tmp_path / last, body.replace("LAST", last), golden="x * np.float32(2)")
+        for last in ("1", "0")
+    )
+    report = checked(wrong)
+    (one,) = found(report, "no_lanes")
+    assert one.place.line == line_of(wrong, "Muls(a[whole")
+    assert one.place.source in found(report, "wrong_result")[0].advice
+    assert not checked(right).findings
+
+
+@pytest.mark.long
 @pytest.mark.parametrize(
     "share",
     ["float share = 256 / n;", "float share = 1; share *= 256 / n;", "auto share = 256 / n;"],
