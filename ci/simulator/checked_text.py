@@ -38,6 +38,7 @@ _LOSING = (
     "assignment_expression",
     "call_expression",
     "cast_expression",
+    "for_statement",
 )
 """What may keep less than it is given."""
 
@@ -174,6 +175,8 @@ def _edits(source: Source, node: Node, side: _Side) -> Iterator[Edit]:
         yield from _initial(source, node, side)
     elif node.type == "return_statement":
         yield from _returned(source, node, side)
+    elif node.type == "for_statement":
+        yield from _counted(source, node, side)
     elif node.type in ("call_expression", "cast_expression"):
         yield from _cast_to_float(source, node, side)
     elif left is None or right is None or sign is None or node.has_error:
@@ -204,6 +207,19 @@ def _initial(source: Source, node: Node, side: _Side) -> Iterator[Edit]:
         return
     said = source.code(name)
     yield _behind(sign, side.cut(f"::std::decay_t<decltype({said})>", said))
+
+
+def _counted(source: Source, node: Node, side: _Side) -> Iterator[Edit]:
+    """`for (…; i < n; i++)`: such a counter that begins again never ends."""
+    condition, update = node.child_by_field_name("condition"), node.child_by_field_name("update")
+    if side is _HOST or condition is None or update is None or update.type != "update_expression":
+        return
+    name, sign = update.child_by_field_name("argument"), update.child_by_field_name("operator")
+    if name is None or sign is None or name.type != "identifier" or source.code(sign) != "++":
+        return
+    if re.search(rf"\b{source.code(name)}\b", source.code(condition)):
+        start = update.start_byte
+        yield Edit(start, start, f"::AscendC::counted({source.code(name)}), ")
 
 
 def _cast_to_float(source: Source, node: Node, side: _Side) -> Iterator[Edit]:

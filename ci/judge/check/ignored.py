@@ -27,8 +27,8 @@ def ignored(
     """Collect the attribute that changes nothing, where a `case` whose attributes are varied fails
     or gives wrong outputs, and is tiled as one of the `others`, or gives the outputs of that."""
     build, seed = standard.references.unmodified, standard.workload.seeds[0]
-    same = (one for one in others if one.inputs == case.inputs and one.attrs != case.attrs)
-    before = next(same, None)
+    unlike = (one for one in others if one.inputs == case.inputs and one.attrs != case.attrs)
+    before = next(unlike, None)
     if before is None or not isinstance(build, TiledBuild):
         return
     names = [spec.name for spec in standard.operator.attrs]

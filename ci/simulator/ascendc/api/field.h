@@ -157,6 +157,15 @@ __aicore__ constexpr auto operator/(Dividend<T> a, U b) -> decltype(a.value / b)
     tell_mixed(a.value, b);
     return a.value / b;
 }
+// A loop's `i++` becomes `counted(i), i++`.
+template <typename T> __aicore__ constexpr void counted(const T& counter) {
+    if constexpr (IS_NARROW<T> && sizeof(T) < sizeof(int32_t)) {
+        const int64_t next = int64_t(counter) + 1;
+        if (__builtin_is_constant_evaluated() || int64_t(T(next)) == next) return;
+        dav_narrowed("cut", next, int64_t(T(next)), uint32_t(sizeof(T) * 8));
+        dav_fail("The counter of this loop begins again before the loop ends: it never ends.");
+    }
+}
 // `x *= n` becomes `x *= Scaled(x) = n`.
 template <typename T> struct Scaled {
     __aicore__ constexpr explicit Scaled(const T&) {}
