@@ -45,7 +45,7 @@ MOST_WARNINGS = 20
 MOST_ASKED = 100
 """Lines that ask for attributes and tensors that are read of an answer."""
 
-ODD = ("attribute_type", "beyond_rank", "block_dim")
+ODD = ("attribute_type", "beyond_rank", "block_dim", "whole_ratio")
 """Kinds of odd questions; see `host::note_odd`."""
 
 _CRASH = re.compile(r"^crash((?: 0x[0-9a-f]{1,12}){1,65})(?: without (\d{1,3}))?$", re.MULTILINE)

@@ -74,6 +74,8 @@ class Covered:
     """The case that stands for each; one of the workload's own where no smaller one does."""
     declined: dict[Regime, str] = field(default_factory=dict)
     """Regimes that the unmodified operator refuses ('') or gets wrong."""
+    failed: list[tuple[WorkloadCase, str]] = field(default_factory=list)
+    """Cases that the unmodified operator refuses (''), or what it does wrong on them."""
     costly: dict[Regime, float] = field(default_factory=dict)
     """Regimes of which nothing is known, with the seconds that the least case would take."""
 
@@ -121,7 +123,9 @@ def cover(regimes: Regimes, trier: Trier, large_seconds: float) -> Covered:
             if trier.takes(case, most):
                 found.tried[regime] = case
                 break
-            found.declined[regime] = found.declined.get(regime) or trier.defect(case)
+            defect = trier.defect(case)
+            found.failed.append((case, defect))
+            found.declined[regime] = found.declined.get(regime) or defect
         if regime not in found.tried:
             mine = next((case for case in cases if case.name in own), None)
             if mine is not None:  # its own launches are in this regime

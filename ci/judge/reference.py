@@ -146,6 +146,12 @@ class References:
             made.append(empty if spec.param_type == "dynamic" else empty[0])
         return made
 
+    def supposed(self, case: WorkloadCase, inputs: Tensors, *, exact: bool = False) -> Tensors:
+        """What the golden function gives for these inputs, which need not be the case's.
+
+        `exact` as for `Golden.outputs`. Raises InputError when it fails."""
+        return self._golden.outputs(case, inputs, exact=exact, most_bytes=VARIED_BYTES)
+
     def exact(self, case: WorkloadCase, seed: int) -> Tensors:
         """The right outputs before they are rounded into their dtypes, where the golden function
         can tell them; else the same as the reference's. Raises what `of` does."""

@@ -205,6 +205,10 @@ def _take_costly(
 def _decline(found: Sweep, kind: str, case: WorkloadCase, defect: str) -> None:
     """Note a case that the unmodified operator does not take, or that has a `defect` there."""
     found.turn_down(kind).decline(defect)
+    _keep(found, kind, case, defect)
+
+
+def _keep(found: Sweep, kind: str, case: WorkloadCase, defect: str) -> None:
     if defect:
         found.defects.setdefault(kind, defect)
         found.wrong.append((kind, case, defect))
@@ -325,11 +329,11 @@ def _note(found: Sweep, covered: Covered, standard: Standard) -> None:
     made = [case for case in covered.tried.values() if case not in own]
     found.cases += [(REGIME, standard.baseline.at(case, seed)) for case in made]
     found.regimes = len(covered.tried) + len(covered.costly)
+    for case, defect in (one for one in covered.failed if one[0] not in own):
+        _keep(found, REGIME, case, defect)
     found.untried = tuple(f"{r} (about {s:.0f} s)" for r, s in covered.costly.items())
     for defect in covered.declined.values():
         found.turn_down(REGIME).decline(defect)
-        if defect:
-            found.defects.setdefault(REGIME, defect)
 
 
 def _turns(known: Known, tier: Tier) -> Iterator[tuple[Family, Ladder]]:

@@ -24,13 +24,22 @@ _KEPT = re.compile(
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
 _NARROW = re.compile(
-    r"(?:std::)?u?int(?:8|16|32)_t|(?:unsigned |signed )?(?:int|short|char)|unsigned|float"
+    r"(?:std::)?u?int(?:8|16|32)_t|(?:unsigned |signed )?(?:int|short|char)|unsigned|float|double"
 )
+_FLOAT = re.compile(r"(?:static_cast\s*<\s*)?(?P<kind>float|double)(?:\s*>)?")
 _FIXED = re.compile(r"(?:std::)?u?int(?:8|16|32)_t")
 _BEFORE = 80
 """Characters before a function that may say that it is the kernel."""
 
-_LOSING = ("init_declarator", "return_statement", "binary_expression", "assignment_expression")
+_LOSING = (
+    "init_declarator",
+    "return_statement",
+    "binary_expression",
+    "assignment_expression",
+    "call_expression",
+    "cast_expression",
+    "for_statement",
+)
 """What may keep less than it is given."""
 
 _PLAIN = ("identifier", "field_expression", "subscript_expression")
@@ -58,9 +67,9 @@ class _Side:
         return f" ::{self.namespace}::Cut<{kind}>({said if self.names else ''}) ="
 
 
-_KERNEL = _Side("AscendC", ("*", "+"))
-_KERNEL_GIVEN = _Side("AscendC", ("*", "+"), given=True)
-_HOST = _Side("optiling", ("*",), names=True)
+_KERNEL = _Side("AscendC", ("*", "+", "/"))
+_KERNEL_GIVEN = _Side("AscendC", ("*", "+", "/"), given=True)
+_HOST = _Side("optiling", ("*", "/"), names=True)
 """The compiler's own checks see the host side's sums and products that have signs. Sums without
 signs are mostly meant to wrap: a difference is added."""
 
@@ -166,6 +175,10 @@ def _edits(source: Source, node: Node, side: _Side) -> Iterator[Edit]:
         yield from _initial(source, node, side)
     elif node.type == "return_statement":
         yield from _returned(source, node, side)
+    elif node.type == "for_statement":
+        yield from _counted(source, node, side)
+    elif node.type in ("call_expression", "cast_expression"):
+        yield from _cast_to_float(source, node, side)
     elif left is None or right is None or sign is None or node.has_error:
         return
     elif node.type == "binary_expression" and source.code(sign) in side.checked:
@@ -177,6 +190,8 @@ def _edits(source: Source, node: Node, side: _Side) -> Iterator[Edit]:
         name = source.code(left)
         if left.type in _PLAIN and source.code(sign) == "+=" and side.checked:
             yield _behind(sign, f" ::AscendC::Grown({name}) =")
+        elif left.type in _PLAIN and source.code(sign) in ("*=", "/=") and side is not _HOST:
+            yield _behind(sign, f" ::AscendC::Scaled({name}) =")
         elif left.type in _PLAIN and source.code(sign) == "=":
             yield _behind(sign, side.cut(f"::std::decay_t<decltype({name})>", name))
 
@@ -192,6 +207,32 @@ def _initial(source: Source, node: Node, side: _Side) -> Iterator[Edit]:
         return
     said = source.code(name)
     yield _behind(sign, side.cut(f"::std::decay_t<decltype({said})>", said))
+
+
+def _counted(source: Source, node: Node, side: _Side) -> Iterator[Edit]:
+    """`for (…; i < n; i++)`: such a counter that begins again never ends."""
+    condition, update = node.child_by_field_name("condition"), node.child_by_field_name("update")
+    if side is _HOST or condition is None or update is None or update.type != "update_expression":
+        return
+    name, sign = update.child_by_field_name("argument"), update.child_by_field_name("operator")
+    if name is None or sign is None or name.type != "identifier" or source.code(sign) != "++":
+        return
+    if re.search(rf"\b{source.code(name)}\b", source.code(condition)):
+        start = update.start_byte
+        yield Edit(start, start, f"::AscendC::counted({source.code(name)}), ")
+
+
+def _cast_to_float(source: Source, node: Node, side: _Side) -> Iterator[Edit]:
+    """`float(x / y)`, `(float)(x / y)`, `static_cast<float>(x / y)`: a quotient that is cast."""
+    kind = node.child_by_field_name("function") or node.child_by_field_name("type")
+    value = node.child_by_field_name("arguments") or node.child_by_field_name("value")
+    found = kind is not None and _FLOAT.fullmatch(source.code(kind))
+    if value is None or not found or len(value.named_children) != 1:
+        return
+    inner = value.named_children[0]
+    sign = inner.child_by_field_name("operator")
+    if inner.type == "binary_expression" and sign is not None and source.code(sign) == "/":
+        yield Edit(inner.start_byte, inner.start_byte, f"{side.cut(found['kind'], 'a number')} ")
 
 
 def _returned(source: Source, node: Node, side: _Side) -> Iterator[Edit]:

@@ -277,14 +277,17 @@ def _check_written(
 
     `nothing`: all of them were.
     """
-    for name, first, count, size, added in report.get("unwritten", []):
-        file, line = _places(spec, [str(added)])[0]
-        place = Place(file=file, line=line)
+    for name, first, count, size, added, near in report.get("unwritten", []):
+        place, next_to = (
+            Place(file=file, line=line) for file, line in _places(spec, [str(added), str(near)])
+        )
         output = int(_OUTPUT.findall(name)[0])
         sentence = (
             f"The kernel leaves {count:,} of the {amount(size, 'byte')} of {name} unwritten, from "
-            f"byte {first} on{': atomic stores add to what is there' if line else ''}."
+            f"byte {first} on{': atomic stores add to what is there' if place.line else ''}."
         )
+        if next_to.line:
+            sentence += " What writes the bytes next to them leaves them out."
         if nothing:
             sentence = wrote_nothing_because(texts)
             if missed := missed_key(texts, spec.tiling_key):
@@ -294,6 +297,7 @@ def _check_written(
             Refusal(
                 sentence=sentence,
                 place=place,
+                other=next_to,
                 unwritten=Unwritten(output=output, first=first, count=count, size=size),
                 evidence="Atomic stores add to what is there and do not count. If the caller "
                 "fills the output first, name it in the workload under initial.",

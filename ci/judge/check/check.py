@@ -20,12 +20,12 @@ from ci.judge.check.findings import Findings
 from ci.judge.check.host_state import as_inferred, ask_again, left_unset, remembers
 from ci.judge.check.ignored import ignored, only_first
 from ci.judge.check.meetings import Meetings
+from ci.judge.check.mistaken import mistaken
 from ci.judge.check.other_values import other_values
 from ci.judge.gate_subject import Standard
 from ci.judge.launch_record import Launched, launch_once
 from ci.judge.reference import empty_like
 from ci.judge.varied.lengths import Empty, Lengths
-from ci.judge.varied.values import Attributes
 from ci.judge.varied_sweep import WIDE, sweep
 from ci.model.amount import amount
 from ci.model.errors import CaseDeclined, InputError, TrialFailure
@@ -43,6 +43,10 @@ ALWAYS = (Outcome.COMPILE_ERROR, Outcome.TIMEOUT)
 ROUNDING = {family.name for family in WIDE.families if family.rounding}
 """What is varied where a right operator may miss its tolerance."""
 
+MOST_UNEXPLAINED = 4
+"""Wrong cases that are held against what an operator may have taken for something else: each
+costs a launch and some calls of the golden function."""
+
 REFUSABLE = (Outcome.COMPILE_ERROR, Outcome.TIMEOUT, Outcome.REJECTED)
 """How an operator fails on a case that it is not made for, besides its host side's saying so."""
 
@@ -59,6 +63,8 @@ class _Check:
     failed: list[tuple[str, WorkloadCase]] = field(default_factory=list)
     """Varied cases on which it failed."""
     varied: dict[str, int] = field(default_factory=dict)
+    unexplained: int = MOST_UNEXPLAINED
+    """Further wrong cases in which something may be taken for something else."""
     started: float = field(default_factory=time.monotonic)
 
     @property
@@ -90,12 +96,16 @@ class _Check:
         own = [one for one in plain if isinstance(one, Launched)]
         if isinstance(found, TrialFailure) or not found.compared.agrees:
             only_first(self.standard, case, self.findings, family)
-            if family == Attributes.name:
-                cases = [one.case for one in own]
+            if family:
+                cases = [one for _, one in self.launched]
                 ignored(self.standard, case, found, cases, self.findings)
         if isinstance(found, TrialFailure):
             self.findings.failure(found, family, mild=family == Empty.name)
         else:
+            explained = self.findings.shows("ignored", case.name)
+            if not found.compared.agrees and self.unexplained and not explained:
+                named = mistaken(self.standard, case, self.findings, family)
+                self.unexplained = 0 if named else self.unexplained - 1
             longer = may_round(own, found)
             self.findings.launched(found, self.seed, family, rounding=family in ROUNDING or longer)
 
@@ -129,7 +139,7 @@ class _Check:
             self.launched.append((family, before.case))
         for family, case in (*((family, case) for family, case, _ in swept.wrong), *swept.odd):
             taken = self._taken(case)
-            if taken is None:
+            if taken is None or (family, case) in (*self.launched, *self.failed):
                 continue
             self.varied[family] = self.varied.get(family, 0) + 1
             self._doubt(family, case)
@@ -259,6 +269,9 @@ class _Check:
             unwritten = [w for kind in kinds for w in now.warnings if w.kind == kind]
             if not place.line and unwritten:
                 place, where = unwritten[0].place, f" {unwritten[0].text}"
+                if unwritten[0].other.line:
+                    place = unwritten[0].other
+                    where += " This line writes what lies in front of them and leaves them out."
         else:
             place = now.refusal.place
             what = f"fails ({now.refusal.sentence.rstrip('.')})"

@@ -48,7 +48,7 @@ def far(
             return False
         if as_inferred(standard, huge.case, huge.outputs) is False:
             continue
-        said = _goes_wrong(standard, plain, huge)
+        said = _goes_wrong(standard, plain, build, huge)
         if not said:
             continue
         largest = max(one.nbytes for one in arrays((*huge.inputs, *huge.outputs)))
@@ -59,7 +59,9 @@ def far(
     return True
 
 
-def _goes_wrong(standard: Standard, build: SimulatorBuild, huge: Huge) -> str:
+def _goes_wrong(
+    standard: Standard, build: SimulatorBuild, checked: SimulatorBuild, huge: Huge
+) -> str:
     """How the kernel fails, in words; '' where it does not, or where nothing says that it should
     not."""
     near = standard.references.of(huge.near, standard.workload.seeds[0])
@@ -68,6 +70,10 @@ def _goes_wrong(standard: Standard, build: SimulatorBuild, huge: Huge) -> str:
     if not isinstance(before, Addresses):
         return ""
     if isinstance(now, TrialFailure):
+        if now.outcome is Outcome.TIMEOUT:  # it may be slow alone
+            again = _addresses(checked, huge.case, huge.inputs, huge.outputs)
+            ended = isinstance(again, TrialFailure) and again.outcome is Outcome.LAUNCH_ERROR
+            return "does not end" if ended else ""
         told = now.outcome in (Outcome.MEMORY_ERROR, Outcome.LAUNCH_ERROR)
         told = told and bool(now.refusal.place.source)
         return f"fails ({now.refusal.sentence.rstrip('.')})" if told else ""

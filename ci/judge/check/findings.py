@@ -16,13 +16,14 @@ from rules.findings import finding_rule
 
 Key: TypeAlias = tuple[str, ...]
 
-_NUMBER: Final = re.compile(r"(?:0x[0-9a-f]+|\b\d+)\b")
+_NUMBER: Final = re.compile(r"(?:0x[0-9a-f]+|\b\d+(?:,\d{3})*)\b")
 
 QUIET: Final = ("door", "behind", "block_dim", MEETS)
 """Kinds of warnings that say nothing of the operator by themselves."""
 
 _CAUSES: Final = (
     "overrun",
+    "freed",
     "own_source",
     "narrowed",
     "narrowed_field",
@@ -33,6 +34,9 @@ _CAUSES: Final = (
     "short_tiling",
     "attribute_type",
     "ignored",
+    "exchanged",
+    "element_type",
+    "lost_fraction",
     "only_first",
     "division",
     "behind",
@@ -41,6 +45,8 @@ _CAUSES: Final = (
 """What can make a result wrong at another place."""
 
 _HINTS: Final = (
+    "whole_ratio",
+    "no_lanes",
     "beyond_rank",
     "element_size",
     "half_sum",
@@ -82,6 +88,7 @@ _VALUES: Final = "Other integers do not show it, and no golden function says whi
 _ORDER: Final = (
     "compile_error",
     "overrun",
+    "freed",
     "own_source",
     "narrowed",
     "cut",
@@ -90,6 +97,9 @@ _ORDER: Final = (
     "narrowed_field",
     "attribute_type",
     "ignored",
+    "exchanged",
+    "element_type",
+    "lost_fraction",
     "only_first",
     "short_tiling",
     "workspace",
@@ -193,6 +203,10 @@ class Findings:
         """The faults that fail and that a case was the first to show."""
         return {key for key, f in self.found.items() if f.fails and f.place.case == case}
 
+    def shows(self, kind: str, case: str) -> bool:
+        """Whether a case shows a fault of a kind."""
+        return any(key[0] == kind and case in cases for key, cases in self.shown_by.items())
+
     def hold_against(self, case: str, other: Findings, values: str) -> None:
         """Make notes of the faults of a case that `other` does not hold: what the case `values`,
         with other integers, showed. Values that show a fault of their own are no better: they
@@ -256,7 +270,7 @@ class Findings:
                 found.append(one)
         return tuple(
             sorted(
-                found,
+                map(_next_to, found),
                 key=lambda f: (
                     ranks.index(f.severity),
                     bool(f.varied),
@@ -280,7 +294,7 @@ class Findings:
                 if f.kind in kinds and self.shown_by[key] & self._moved(f, cases)
             ]
             shown.sort(key=lambda f: kinds.index(f.kind))
-            places = [*dict.fromkeys(f.place.source for f in shown if f.place.source)]
+            places = [*dict.fromkeys(s for f in shown if (s := _mended_at(f).source))]
             if places:
                 break
         return f"Look first at {' and '.join(places[:3])}." if places else ""
@@ -299,6 +313,20 @@ class Findings:
         if known is None or (finding.fails and not known.fails):
             self.found[key] = finding
         self.shown_by.setdefault(key, set()).add(finding.place.case)
+
+
+def _mended_at(finding: Finding) -> Place:
+    """Where to look: what is read before it is written was left out by what wrote the rest."""
+    left_out = finding.kind == "uninitialised" and finding.other.source
+    return finding.other if left_out else finding.place
+
+
+def _next_to(finding: Finding) -> Finding:
+    """The finding at the other line that it names, where it has none of its own."""
+    if finding.place.source or not finding.other.source:
+        return finding
+    place = finding.other.model_copy(update={"case": finding.place.case})
+    return finding.model_copy(update={"place": place, "other": Place()})
 
 
 def _doubted(finding: Finding, why: str) -> Finding:
@@ -327,6 +355,10 @@ def _key(finding: Finding) -> Key:
     if finding.place.source:
         return finding.kind, finding.place.source
     if finding.kind in [*Outcome]:
-        said = finding.text.partition(":")[0].replace(f"'{finding.place.case}'", "")
+        said = (
+            finding.text.partition("; worst at")[0]
+            .partition(":")[0]
+            .replace(f"'{finding.place.case}'", "")
+        )
         return finding.kind, finding.varied, _NUMBER.sub("", said)
     return finding.kind, _NUMBER.sub("", finding.text)

@@ -149,6 +149,9 @@ def _contradictions(
         for given, tensor in zip(arrays([output]), tensors, strict=False):
             known = all(length >= 0 for length in tensor.shape)
             size = prod(tensor.shape)
+            bits = BY_NAME[dtype].bits if dtype in BY_NAME else 8
+            if bits < 8:  # several elements share a byte
+                size = -(-size * bits // 8)
             # Of a shape that the kernel tells, inference gives the most there may be.
             other = size < given.size if spec.shape_depends else size != given.size
             if told.shapes == "ok" and known and other:

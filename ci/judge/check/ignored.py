@@ -21,13 +21,14 @@ def ignored(
     standard: Standard,
     case: WorkloadCase,
     found: Launched | TrialFailure,
-    own: Iterable[WorkloadCase],
+    others: Iterable[WorkloadCase],
     findings: Findings,
 ) -> None:
     """Collect the attribute that changes nothing, where a `case` whose attributes are varied fails
-    or gives wrong outputs, and is tiled as its `own` case, or gives the outputs of that."""
+    or gives wrong outputs, and is tiled as one of the `others`, or gives the outputs of that."""
     build, seed = standard.references.unmodified, standard.workload.seeds[0]
-    before = next((one for one in own if one.inputs == case.inputs), None)
+    unlike = (one for one in others if one.inputs == case.inputs and one.attrs != case.attrs)
+    before = next(unlike, None)
     if before is None or not isinstance(build, TiledBuild):
         return
     names = [spec.name for spec in standard.operator.attrs]
@@ -49,7 +50,7 @@ def ignored(
     if _alike(*answers):
         same = "outputs are" if isinstance(found, Launched) else "tiling is"
         declared = first_line(build.texts, re.compile(rf'\bAttr\s*\(\s*"{re.escape(name)}"'))
-        place = _asked(answers[0], "attribute", names.index(name)) or declared
+        place = asked(answers[0], "attribute", names.index(name)) or declared
         text = (
             f"The {same} the same with {values}: the host side gives nothing of it to the kernel."
         )
@@ -89,7 +90,7 @@ def only_first(
             ]
         except (InputError, TrialFailure):
             continue
-        place = _asked(answers[0], "tensor", start)
+        place = asked(answers[0], "tensor", start)
         if place is not None and _alike(*answers):
             of = standard.operator.inputs[index].name
             findings.together(
@@ -115,7 +116,7 @@ def _alike(first: TilingAnswer, second: TilingAnswer) -> bool:
     return (first.data, first.tiling_key) == (second.data, second.tiling_key)
 
 
-def _asked(answer: TilingAnswer, what: Literal["attribute", "tensor"], number: int) -> Place | None:
+def asked(answer: TilingAnswer, what: Literal["attribute", "tensor"], number: int) -> Place | None:
     """The last line that asks for it: behind the inference comes the tiling."""
     places = [one.place for one in answer.asked if (one.what, one.number) == (what, number)]
     return places[-1] if places else None

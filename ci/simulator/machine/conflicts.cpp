@@ -266,11 +266,12 @@ std::vector<Unwritten> unwritten_outputs() {
     std::vector<Unwritten> found;
     for (const Allocation& one : allocations) {
         if (one.role != GmRole::OUTPUT || one.has_values) continue;
-        Unwritten hole{one.name, 0, 0, one.bytes, 0};
+        Unwritten hole{one.name, 0, 0, one.bytes, 0, 0};
         uint64_t reached = 0;
+        uint32_t writer = 0;  // of the bytes in front of `reached`
         const auto leave_out = [&](uint64_t to) {
             if (to <= reached) return;
-            if (hole.count == 0) hole.first = reached;
+            if (hole.count == 0) hole.first = reached, hole.next = writer;
             hole.count += to - reached;
         };
         for_each_burst(one, [&](const Burst& burst) {
@@ -280,6 +281,8 @@ std::vector<Unwritten> unwritten_outputs() {
                 return;
             }
             leave_out(std::min(burst.low - one.start, one.bytes));
+            if (hole.count != 0 && hole.next == 0) hole.next = burst.access->site;
+            if (burst.high - one.start >= reached) writer = burst.access->site;
             reached = std::max(reached, burst.high - one.start);
         });
         leave_out(one.bytes);

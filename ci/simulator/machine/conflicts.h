@@ -39,6 +39,7 @@ struct Unwritten {
     uint64_t count;
     uint64_t bytes;  // of the output
     uint32_t added;  // site of an atomic store onto the output, or 0
+    uint32_t next;   // site of what wrote the bytes in front of the first, else those behind, or 0
 };
 // These hold when all cores have ended.
 std::vector<Unwritten> unwritten_outputs();

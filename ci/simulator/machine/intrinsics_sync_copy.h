@@ -167,8 +167,14 @@ void dav_elements(uint64_t address, uint64_t bytes);
 // A tensor of the buffer [first, last) is about to be used at `address`; `last` 0: the buffer is
 // not known.
 void dav_extent(uint64_t address, uint64_t first, uint64_t last);
+// A queue's buffer is freed; a tensor is used whose buffer was freed since it was taken.
+void dav_free(const void* buffer);
+void dav_use_freed(const void* buffer);
 // A number does not fit where it is given: it becomes another one. `kind` is the warning's.
 void dav_narrowed(const char* kind, int64_t given, int64_t becomes, uint32_t bits);
+// Whole numbers are divided, with a rest or without; a whole number becomes one of floating point.
+void dav_quotient(int64_t value, bool rest);
+void dav_fraction(int64_t value);
 // A product or sum of unsigned numbers of 32 bits wraps.
 void dav_wrapped(const char* what);
 // The kernel goes beyond what the documentation allows; `message` is a sentence, `kind` the

@@ -77,11 +77,38 @@ void dav_extent(uint64_t address, uint64_t first, uint64_t last) {
         current->extents[address] = {first, last};
 }
 
+void dav_free(const void* buffer) {
+    if (current != nullptr) current->freed[buffer] = __builtin_return_address(0);
+}
+
+void dav_use_freed(const void* buffer) {
+    if (current == nullptr) return;
+    const auto found = current->freed.find(buffer);
+    if (found == current->freed.end()) return;
+    warn_pair(__builtin_return_address(0), found->second, "freed", "",
+              "A tensor is used that FreeTensor gave back before: its buffer is the next tensor's, "
+              "and no flag keeps that one's data from it.");
+}
+
 void dav_narrowed(const char* kind, int64_t given, int64_t becomes, uint32_t bits) {
     if (current == nullptr) return;
     warn(__builtin_return_address(0), kind, "",
          "The number %lld is given where there are %u bits: it becomes %lld.",
          static_cast<long long>(given), bits, static_cast<long long>(becomes));
+}
+
+void dav_quotient(int64_t value, bool rest) {
+    if (current != nullptr)
+        current->quotient = {value, rest ? __builtin_return_address(0) : nullptr};
+}
+
+void dav_fraction(int64_t value) {
+    if (current == nullptr || current->quotient.second == nullptr) return;
+    if (current->quotient.first != value) return;
+    warn(current->quotient.second, "whole_ratio", "",
+         "A quotient of whole numbers becomes a number of floating point: it is %lld, and its "
+         "fraction is lost.",
+         static_cast<long long>(value));
 }
 
 void dav_wrapped(const char* what) {

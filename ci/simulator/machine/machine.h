@@ -168,6 +168,8 @@ struct Core {
     // By address of a tensor, the buffer that it was taken from: first byte, and the one behind it.
     std::map<uint64_t, std::pair<uint64_t, uint64_t>> extents;
     std::set<std::pair<uint64_t, uint64_t>> views;  // begin and end of tensors
+    std::pair<int64_t, const void*> quotient{};     // the latest; where, if it has lost a rest
+    std::map<const void*, const void*> freed;       // where a queue's buffer was freed last
     std::map<const void*, uint32_t> half_sums;      // additions onto one element by instruction
 
     bool ordered_by_data = false;  // see OrderedByData

@@ -131,9 +131,13 @@ void check_initialised(uint32_t offset, uint32_t bytes, const char* mnemonic, co
     const uint32_t block = static_cast<uint32_t>(static_cast<const uint8_t*>(hole) - initialised);
     uint32_t missing = 0;
     for (uint32_t i = block; i < end; ++i) missing += initialised[i] == 0;
-    warn(site, "uninitialised", mnemonic,
-         "%s reads %s, of which %u bytes from 0x%x on nothing has written.", mnemonic,
-         describe_ub(offset, bytes).c_str(), missing * BLOCK_BYTES, block * BLOCK_BYTES);
+    // What wrote the rest of the operand has left them out.
+    uint32_t writer = 0;
+    for (uint32_t i = first; i < block; ++i) writer = std::max(writer, current->local->writer[i]);
+    const void* next = writer == 0 ? nullptr : site_address(current->records[writer].site);
+    warn_pair(site, next, "uninitialised", mnemonic,
+              "%s reads %s, of which %u bytes from 0x%x on nothing has written.", mnemonic,
+              describe_ub(offset, bytes).c_str(), missing * BLOCK_BYTES, block * BLOCK_BYTES);
 }
 
 }  // namespace dav

@@ -158,6 +158,7 @@ void warn(const void* site, const char* kind, const char* subject, const char* f
 
 void warn_pair(const void* site, const void* other, const char* kind, const char* subject,
                const char* format, ...) {
+    site = asked_at(site);
     if (told_already(kind, site)) return;
     va_list arguments;
     va_start(arguments, format);
@@ -197,7 +198,8 @@ void write_report(const Profile& profile,
     for (const Unwritten& one : unwritten)
         holes += (holes.empty() ? "[" : ", [") + json_string(one.name) + ", " +
                  std::to_string(one.first) + ", " + std::to_string(one.count) + ", " +
-                 std::to_string(one.bytes) + ", " + json_string(hex(one.added)) + "]";
+                 std::to_string(one.bytes) + ", " + json_string(hex(one.added)) + ", " +
+                 json_string(hex(one.next)) + "]";
     std::string hot;
     for (const auto& [site, cycles] : profile.hot_lines)
         hot += (hot.empty() ? "[\"" : ", [\"") + hex(site) + "\", " + number(cycles) + "]";

@@ -76,6 +76,7 @@ def test_three_answers_are_kept_apart() -> None:
     assert covered.tried == {regime(4): case(44)}
     assert covered.declined == {regime(1): "", regime(2): "wrong"}
     assert covered.costly == {regime(3): 2.0}
+    assert covered.failed == [(case(5), ""), (case(41), ""), (case(5), ""), (case(6), "wrong")]
 
 
 def test_the_launches_of_the_workload_count_for_its_own_regimes() -> None:

@@ -20,6 +20,16 @@ def _made(statement: str) -> str:
         ("uint16_t k = n;", "uint16_t k = Cut<<decltype(k)>>() = n;"),
         ("this->at = n;", "this->at = Cut<<decltype(this->at)>>() = n;"),
         ("at += n;", "at += Grown(at) = n;"),
+        ("for (T i = 0; i < n; i++) {}", "for (T i = 0; i < n; counted(i), i++) {}"),
+        ("for (; a < n; i++) {}", "for (; a < n; i++) {}"),
+        ("at /= n;", "at /= Scaled(at) = n;"),
+        ("g(a / b);", "g(a / Checked() / b);"),
+        ("g(float(a / b));", "g(float( Cut<float>() = a / Checked() / b));"),
+        ("g((float)(a));", "g((float)(a));"),
+        (
+            "g(static_cast<float>(a / b));",
+            "g(static_cast<float>( Cut<float>() = a / Checked() / b));",
+        ),
         ("auto l = [] { return n; };", "auto l = [] { return n; };"),
     ],
 )

@@ -67,6 +67,10 @@ namespace optiling {
 void note_narrowed(const char* field, int64_t given, int64_t becomes, int bits, const char* file,
                    int line);
 
+// A whole number is divided: a quotient that has lost a rest is odd where it becomes a fraction.
+void note_quotient(int64_t value, bool rest, const char* file, int line);
+void note_fraction(int64_t value);
+
 // What a field of type T makes of a number. The bits of a negative number may be meant.
 template <typename T, typename Given>
 constexpr T fitted(const Given& given, const char* field, const char* file, int line) {
@@ -76,6 +80,8 @@ constexpr T fitted(const Given& given, const char* field, const char* file, int 
             static_cast<int64_t>(std::make_signed_t<T>(value)) != static_cast<int64_t>(given))
             note_narrowed(field, static_cast<int64_t>(given), static_cast<int64_t>(value),
                           sizeof(T) * 8, file, line);
+    } else if constexpr (std::is_floating_point_v<T> && std::is_integral_v<Given>) {
+        note_fraction(static_cast<int64_t>(given));
     }
     return value;
 }
@@ -89,7 +95,7 @@ template <typename T, typename = void> struct Cut {
     }
 };
 template <typename T>
-struct Cut<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>> {
+struct Cut<T, std::enable_if_t<std::is_arithmetic_v<T> && !std::is_same_v<T, bool>>> {
     constexpr explicit Cut(const char* name, const char* file = __builtin_FILE(),
                            int line = __builtin_LINE())
         : name_(name), file_(file), line_(line) {}
@@ -117,6 +123,13 @@ template <typename T> struct Factor {
 template <typename T> constexpr Factor<T> operator*(const T& value, Checked at) {
     return {value, at};
 }
+// Of a number of floating point and a whole one the latter becomes a fraction.
+template <typename T, typename U> constexpr void note_mixed(const T& a, const U& b) {
+    if constexpr (std::is_floating_point_v<T> && std::is_integral_v<U>)
+        note_fraction(static_cast<int64_t>(b));
+    else if constexpr (std::is_integral_v<T> && std::is_floating_point_v<U>)
+        note_fraction(static_cast<int64_t>(a));
+}
 template <typename T, typename U>
 constexpr auto operator*(const Factor<T>& a, const U& b) -> decltype(a.value * b) {
     using Product = decltype(a.value * b);
@@ -128,8 +141,32 @@ constexpr auto operator*(const Factor<T>& a, const U& b) -> decltype(a.value * b
             note_narrowed("a product", static_cast<int64_t>(whole), kept, 32, a.at.file, a.at.line);
         return kept;
     } else {
+        note_mixed(a.value, b);
         return a.value * b;
     }
+}
+
+// `a / b` is `a / Checked() / b`.
+template <typename T> struct Dividend {
+    T value;
+    Checked at;
+};
+template <typename T> constexpr auto operator/(const T& value, Checked at) {
+    if constexpr (std::is_arithmetic_v<T>)
+        return Dividend<T>{value, at};
+    else
+        return value;
+}
+template <typename T, typename U>
+constexpr auto operator/(const Dividend<T>& a, const U& b) -> decltype(a.value / b) {
+    if constexpr (std::is_integral_v<T> && std::is_integral_v<U>) {
+        if (!__builtin_is_constant_evaluated() && b != 0)
+            note_quotient(static_cast<int64_t>(a.value / b), a.value % b != 0, a.at.file,
+                          a.at.line);
+    } else {
+        note_mixed(a.value, b);
+    }
+    return a.value / b;
 }
 }  // namespace optiling
 

@@ -195,6 +195,27 @@ void host::note_odd(const char* kind, const std::string& text, const char* file,
     if (odds().size() < kMost) odds().push_back({kind, text, file, line});
 }
 
+namespace {
+struct Quotient {  // the latest
+    int64_t value;
+    bool rest;
+    const char* file;
+    int line;
+} quotient;
+}  // namespace
+
+void optiling::note_quotient(int64_t value, bool rest, const char* file, int line) {
+    quotient = {value, rest, file, line};
+}
+
+void optiling::note_fraction(int64_t value) {
+    if (!quotient.rest || quotient.value != value) return;
+    host::note_odd("whole_ratio",
+                   "A quotient of whole numbers becomes a number of floating point: it is " +
+                       std::to_string(value) + ", and its fraction is lost.",
+                   quotient.file, quotient.line);
+}
+
 std::string host::odd_seen() {
     return list(odds(), [](const Odd& one) {
         return "{\"kind\":" + quoted(one.kind) + ",\"text\":" + quoted(one.text) +

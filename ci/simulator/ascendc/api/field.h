@@ -63,8 +63,11 @@ template <typename T, typename U> __aicore__ constexpr T cut(U given) {
             dav_narrowed("cut", int64_t(given), int64_t(value), uint32_t(sizeof(T) * 8));
     } else if constexpr (std::is_same_v<T, float> && std::is_integral_v<U>) {
         constexpr uint32_t MANTISSA = 24;
-        if (!__builtin_is_constant_evaluated() && static_cast<U>(value) != given)
-            dav_narrowed("rounding", int64_t(given), int64_t(value), MANTISSA);
+        if (!__builtin_is_constant_evaluated()) {
+            if (static_cast<U>(value) != given)
+                dav_narrowed("rounding", int64_t(given), int64_t(value), MANTISSA);
+            dav_fraction(int64_t(given));
+        }
     }
     return value;
 }
@@ -106,6 +109,14 @@ template <typename T> __aicore__ constexpr Factor<T> operator*(T value, Checked)
 template <typename T> __aicore__ constexpr Summand<T> operator+(T value, Checked) {
     return {value};
 }
+// Of a number of floating point and a whole one the latter becomes a fraction.
+template <typename T, typename U> __aicore__ constexpr void tell_mixed(const T& a, const U& b) {
+    if constexpr (std::is_floating_point_v<T> && std::is_integral_v<U>) {
+        if (!__builtin_is_constant_evaluated()) dav_fraction(int64_t(b));
+    } else if constexpr (std::is_integral_v<T> && std::is_floating_point_v<U>) {
+        if (!__builtin_is_constant_evaluated()) dav_fraction(int64_t(a));
+    }
+}
 template <typename T, typename U>
 __aicore__ constexpr auto operator*(Factor<T> a, U b) -> decltype(a.value * b) {
     if constexpr (IS_U32<decltype(a.value * b)>) {
@@ -114,6 +125,7 @@ __aicore__ constexpr auto operator*(Factor<T> a, U b) -> decltype(a.value * b) {
         const bool wraps = uint64_t(x) * y > UINT32_MAX && !is_difference(x) && !is_difference(y);
         if (!__builtin_is_constant_evaluated() && wraps) dav_wrapped("product");
     }
+    tell_mixed(a.value, b);
     return a.value * b;
 }
 template <typename T, typename U>
@@ -124,8 +136,44 @@ __aicore__ constexpr auto operator+(Summand<T> a, U b) -> decltype(a.value + b) 
         const bool wraps = uint64_t(x) + y > UINT32_MAX && !is_difference(x) && !is_difference(y);
         if (!__builtin_is_constant_evaluated() && wraps) dav_wrapped("sum");
     }
+    tell_mixed(a.value, b);
     return a.value + b;
 }
+template <typename T> struct Dividend {
+    T value;
+};
+template <typename T> __aicore__ constexpr auto operator/(const T& value, Checked) {
+    if constexpr (std::is_arithmetic_v<T>)
+        return Dividend<T>{value};
+    else
+        return value;
+}
+template <typename T, typename U>
+__aicore__ constexpr auto operator/(Dividend<T> a, U b) -> decltype(a.value / b) {
+    if constexpr (std::is_integral_v<T> && std::is_integral_v<U>) {
+        if (!__builtin_is_constant_evaluated() && b != 0)
+            dav_quotient(int64_t(a.value / b), a.value % b != 0);
+    }
+    tell_mixed(a.value, b);
+    return a.value / b;
+}
+// A loop's `i++` becomes `counted(i), i++`.
+template <typename T> __aicore__ constexpr void counted(const T& counter) {
+    if constexpr (IS_NARROW<T> && sizeof(T) < sizeof(int32_t)) {
+        const int64_t next = int64_t(counter) + 1;
+        if (__builtin_is_constant_evaluated() || int64_t(T(next)) == next) return;
+        dav_narrowed("cut", next, int64_t(T(next)), uint32_t(sizeof(T) * 8));
+        dav_fail("The counter of this loop begins again before the loop ends: it never ends.");
+    }
+}
+// `x *= n` becomes `x *= Scaled(x) = n`.
+template <typename T> struct Scaled {
+    __aicore__ constexpr explicit Scaled(const T&) {}
+    template <typename U> __aicore__ constexpr U operator=(U by) const {
+        tell_mixed(T(), by);
+        return by;
+    }
+};
 template <typename T> struct Grown {
     __aicore__ constexpr explicit Grown(const T& before) : before_(before) {}
     template <typename U> __aicore__ constexpr U operator=(U more) const {
@@ -133,6 +181,8 @@ template <typename T> struct Grown {
             (void)(Summand<T>{before_} + static_cast<T>(more));
         else if constexpr (IS_NARROW<T> && std::is_integral_v<U> && sizeof(T) < sizeof(int32_t))
             (void)cut<T>(int32_t(before_ + more));
+        else if constexpr (std::is_arithmetic_v<T>)
+            tell_mixed(T(), more);
         return more;
     }
 

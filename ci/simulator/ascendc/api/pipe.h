@@ -14,6 +14,9 @@ struct TBufType {
     uint8_t position = 0;
     uint32_t dataLen = 0;
     uint64_t address = 0;
+#ifdef DAV_CHECKED
+    uint32_t frees = 0;
+#endif
 };
 
 template <TPosition pos = TPosition::LCM> class TBuf;

@@ -126,6 +126,7 @@ public:
         SetFlag<freeBufEvt>(buffer->freeBufEvtID);
         buffer->freeBufEvt = freeBufEvt;
         buffer->state = TBufState::FREE;
+        ASC_FREE(buffer);
         --allocated_;
     }
     __aicore__ void FreeAllEvent() {
@@ -158,6 +159,7 @@ public:
         address.bufferHandle = handle;
         address.bufferAddr = buffer->address;
         ASC_EXTENT(address, buffer->address, buffer->dataLen);
+        ASC_TAKE(address, buffer);
         return address;
     }
 

@@ -69,6 +69,8 @@ struct TBuffAddr {
 #ifdef DAV_CHECKED  // the buffer that the tensor was taken from, or 0
     uint64_t first = 0;
     uint64_t last = 0;
+    const uint32_t* frees = nullptr;  // of a queue's buffer: how often it was freed by now,
+    uint32_t freed = 0;               // and when the tensor was taken from it
 #endif
 };
 __aicore__ inline TensorPosition& TensorPosition::operator=(const uint8_t position) {
@@ -80,6 +82,11 @@ __aicore__ inline TensorPosition& TensorPosition::operator=(const uint8_t positi
     return *this;
 }
 #ifdef DAV_CHECKED
+#define ASC_TAKE(tensor, buffer) (tensor).freed = *((tensor).frees = &(buffer)->frees)
+#define ASC_FREE(buffer) dav_free(&(buffer)->frees), ++(buffer)->frees
+#define ASC_LIVE(tensor)                                                \
+    if ((tensor).frees != nullptr && *(tensor).frees != (tensor).freed) \
+    dav_use_freed((tensor).frees)
 #define ASC_EXTENT(tensor, begin, bytes) (tensor).last = ((tensor).first = (begin)) + (bytes)
 #define ASC_USE(where, tensor) dav_extent(uint64_t(where), (tensor).first, (tensor).last)
 #define ASC_VIEW(address, bytes) dav_view(address, bytes)
@@ -91,6 +98,9 @@ __aicore__ inline TensorPosition& TensorPosition::operator=(const uint8_t positi
     ((tensor).address_.last == 0 || \
      (tensor).address_.bufferAddr + uint64_t(bytes) <= (tensor).address_.last)
 #else
+#define ASC_TAKE(tensor, buffer)
+#define ASC_FREE(buffer)
+#define ASC_LIVE(tensor)
 #define ASC_LIMIT(holds, message)
 #define ASC_EXTENT(tensor, begin, bytes)
 #define ASC_VIEW(address, bytes)
@@ -159,6 +169,7 @@ public:
     }
     // The same for the implementation of this API, typed.
     __aicore__ T* pointer() const {
+        ASC_LIVE(address_);
         ASC_USE(address_.bufferAddr, address_);
         return reinterpret_cast<T*>(address_.bufferAddr);
     }

@@ -29,6 +29,10 @@ template <typename T> struct NotDeduced {
 template <typename T> using MaskOf = typename NotDeduced<MaskArgument<T>>::type;
 template <bool isSetMask = true, typename T>
 __aicore__ inline void set_mask(const MaskArgument<T>& mask) {
+#ifdef DAV_CHECKED
+    if (isSetMask && mask.high == 0 && mask.low == 0)
+        dav_limit("The mask of an instruction has no lanes: it does nothing.", "no_lanes");
+#endif
     if constexpr (isSetMask) set_vector_mask(mask.high, mask.low);
 }
 

@@ -22,6 +22,7 @@ __aicore__ inline void Gather(const LocalTensor<T>& dst, const LocalTensor<T>& s
                               const MaskOf<T>& mask, const FieldOf<uint8_t> repeatTime,
                               const FieldOf<uint16_t> dstRepStride) {
     set_mask(mask);
+    ASC_LIVE(src.address_);
     ASC_USE(src.GetPhyAddr() + srcBaseAddr, src.address_);
     gather_repeats(dst.pointer(), srcOffset.pointer(), uint32_t(src.GetPhyAddr() + srcBaseAddr),
                    dstRepStride, repeatTime);
@@ -53,6 +54,7 @@ __aicore__ inline void Gatherb(const LocalTensor<T>& dst, const LocalTensor<T>& 
                                const FieldOf<uint8_t> repeatTime,
                                const GatherRepeatParams& params) {
     ResetMask();
+    ASC_LIVE(src.address_);
     ASC_USE(src.GetPhyAddr(), src.address_);
     vgatherb((BitsType<T>*)dst.pointer(), offset.pointer(), uint32_t(src.GetPhyAddr()),
              params.dstRepStride, params.dstBlkStride, repeatTime);

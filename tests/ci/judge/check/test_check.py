@@ -16,8 +16,10 @@ from tests.ci.judge.check.small_operator import (
     STORE,
     TWICE,
     checked,
+    edited,
     found,
     line_of,
+    line_with,
     ordered,
     write_operator,
 )
@@ -143,6 +145,23 @@ QUEUE = f"""
         DataCopy(y, b, n);
         queue.FreeTensor(b);
         LAST
+"""
+FREED = """
+        pipe.InitBuffer(queue, 1, n * sizeof(float));
+        for (uint32_t i = 0; i < 2; i++) {
+            LocalTensor<float> a = queue.AllocTensor<float>();
+            DataCopy(a, x, n);
+            queue.EnQue(a);
+            a = queue.DeQue<float>();
+            LAST
+        }
+"""
+FREE = "queue.FreeTensor(a);"
+DOUBLED = f"""
+            Muls(a, a, 2.0f, n);
+            {ordered("V_MTE3")}
+            DataCopy(y, a, n);
+            {ordered("MTE3_V")}
 """
 WEIGHTS = f"""{LOAD}
         float weights[4] = {{2.0f, 2.0f, 2.0f, 2.0f}};
@@ -358,6 +377,14 @@ FAULTS = {
         "",
         {"members": "    TQue<QuePosition::VECIN, 1> queue;"},
     ),
+    "a tensor that is used after it was freed": Fault(
+        "freed",
+        "Muls(a",
+        FREED,
+        FREE + DOUBLED,
+        DOUBLED + FREE,
+        {"members": "    TQue<QuePosition::VECIN, 1> queue;"},
+    ),
     "flags of SyncAll that nobody sets to zero": Fault(
         "limit", "SyncAll(", MEETING, "", ZEROS, {"blocks": 2}
     ),
@@ -550,12 +577,111 @@ def test_an_integer_that_no_float_holds_is_named_where_a_result_is_wrong(tmp_pat
     assert not checked(right).findings
 
 
+@pytest.mark.long
+def test_an_instruction_of_no_lanes_is_named_where_a_result_is_wrong(tmp_path: Path) -> None:
+    body = f"""{LOAD}
+        uint32_t whole = (n - LAST) / 64;
+        Muls(a, a, 2.0f, uint64_t(64), whole, {{1, 1, 8, 8}});
+        Muls(a[whole * 64], a[whole * 64], 2.0f, uint64_t(n % 64), 1, {{1, 1, 8, 8}});
+{STORE}"""
+    wrong, right = (
+        write_operator(tmp_path / last, body.replace("LAST", last), golden="x * np.float32(2)")
+        for last in ("1", "0")
+    )
+    report = checked(wrong)
+    (one,) = found(report, "no_lanes")
+    assert one.place.line == line_of(wrong, "Muls(a[whole")
+    assert one.place.source in found(report, "wrong_result")[0].advice
+    assert not checked(right).findings
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "share",
+    ["float share = 256 / n;", "float share = 1; share *= 256 / n;", "auto share = 256 / n;"],
+)
+def test_a_quotient_of_whole_numbers_is_named_where_a_result_is_wrong(
+    tmp_path: Path, share: str
+) -> None:
+    body = f"""{LOAD}
+        {share}
+        Muls(a, a, 1.0f * share, n);
+{STORE}"""
+    wrong, right = (
+        write_operator(tmp_path / kind, body.replace("256", kind), golden="x * np.float32(0.25)")
+        for kind in ("256", "256.0f")
+    )
+    report = checked(wrong)
+    (one,) = found(report, "whole_ratio")
+    assert one.place.line == line_of(wrong, "256 / n")
+    assert one.place.source in found(report, "wrong_result")[0].advice
+    assert not checked(right).findings
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "share",
+    ["float share = SHARE;", "auto share = SHARE;", "double share = static_cast<float>(SHARE);"],
+)
+def test_a_quotient_of_whole_numbers_on_the_host_side_is_named(tmp_path: Path, share: str) -> None:
+    size = "context->GetInputShape(0)->GetStorageShape().GetShapeSize()"
+    whole = f"tiling.set_total({size});"
+
+    def made(top: str) -> Path:
+        body = LOAD + "        Muls(a, a, share, n);\n" + STORE
+        folder = write_operator(
+            tmp_path / top,
+            body,
+            golden="x * np.float32(0.25)",
+            members="public:\n    float share;",
+        )
+        field = "uint32_t, total);\n  TILING_DATA_FIELD_DEF(float, share);"
+        ratio = share.replace("SHARE", f"{top} / {size}")
+        return edited(
+            folder,
+            ("op_host/small.cpp", whole, f"{whole}\n    {ratio}\n    tiling.set_share(share);"),
+            ("op_host/small_tiling.h", "uint32_t, total);", field),
+            ("op_kernel/small.cpp", "Small op;", "Small op;\n    op.share = data.share;"),
+        )
+
+    wrong = made("256")
+    report = checked(wrong)
+    (one,) = found(report, "whole_ratio")
+    assert one.place.source == line_with(wrong, "256 / ")
+    assert one.place.source in found(report, "wrong_result")[0].advice
+    assert not checked(made("256.0f")).findings
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", FAULTS)
 def test_where_a_fault_is_mended_nothing_is_found(tmp_path: Path, name: str) -> None:
     fault = FAULTS[name]
     report = checked(operator_with(fault, fault.right, tmp_path))
     assert not report.fails, report.findings
+
+
+LEFT_OUT = {
+    "that are not stored": ("DataCopy(y, a, n - 8);", "DataCopy(y"),
+    "that are not computed": ("DataCopy(y, b, n);", "Muls(b"),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("which", LEFT_OUT)
+def test_the_line_that_leaves_out_bytes_of_the_output_is_named(tmp_path: Path, which: str) -> None:
+    store, line = LEFT_OUT[which]
+    body = f"""{LOAD}
+        pipe.InitBuffer(second, n * sizeof(float));
+        LocalTensor<float> b = second.Get<float>();
+        Muls(b, a, 2.0f, n - 8);
+        Muls(a, a, 2.0f, n);
+        {ordered("V_MTE3")}
+        {store}
+"""
+    folder = write_operator(tmp_path / "part", body, golden="x * np.float32(2)")
+    kind = "memory_error" if "stored" in which else "unset"
+    (one,) = found(checked(folder), kind)
+    assert one.fails and one.place.source == f"op_kernel/small.cpp:{line_of(folder, line)}"
 
 
 @pytest.mark.long

@@ -66,6 +66,22 @@ def test_a_product_of_the_kernel_that_only_large_tensors_make_wrap_is_named(
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("counter", ["uint8_t", "uint32_t"])
+def test_a_counter_that_only_large_tensors_make_begin_again_is_named(
+    tmp_path: Path, counter: str
+) -> None:
+    folder = doubled(tmp_path / counter)
+    loop = "for (uint64_t at = GetBlockIdx() * 16384; at < n; at += GetBlockNum() * 16384) {"
+    count = "uint64_t all = (n + 16383) / 16384;"
+    line = f"for ({counter} i = 0; i * GetBlockNum() + GetBlockIdx() < all; i++) {{"
+    at = "uint64_t at = (uint64_t(i) * GetBlockNum() + GetBlockIdx()) * 16384;"
+    edited(folder, ("op_kernel/small.cpp", loop, f"{count}\n{line}\n{at}"))
+    said = found(checked(folder, varied=1), "cut")
+    assert [one.place.line for one in said] == [line_of(folder, line)] * (counter == "uint8_t")
+    assert all(one.fails and "does not end" in one.text for one in said)
+
+
+@pytest.mark.long
 def test_where_products_are_wide_or_the_host_side_refuses_large_tensors_nothing_is_found(
     tmp_path: Path,
 ) -> None:

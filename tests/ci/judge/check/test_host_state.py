@@ -228,9 +228,9 @@ def test_what_the_host_side_asks_that_is_not_there_explains_a_wrong_result(
     report = checked(folder)
     (one,) = found(report, kind)
     assert one.place.source == line_with(folder, before)
-    unplaced = [found for found in report.findings if found.fails and not found.place.source]
-    assert unplaced
-    assert all(one.place.source in found.advice for found in unplaced)
+    led_to = [found for found in report.findings if found.fails and found.kind != kind]
+    assert led_to
+    assert all(one.place.source in found.advice for found in led_to)
 
 
 @pytest.mark.few(1)
@@ -286,3 +286,8 @@ def test_a_tiling_key_that_no_branch_takes_is_named(tmp_path: Path) -> None:
     (one,) = found(checked(folder), "memory_error")
     assert one.place.line == line_of(folder, "TILING_KEY_IS(4)")
     assert "TILING_KEY_IS(0)" in one.text
+
+
+@pytest.mark.long
+def test_elements_that_share_a_byte_are_counted_as_inference_does() -> None:
+    assert not found(checked(OPERATORS / "src/quant/round_to_int4"), "inference")
