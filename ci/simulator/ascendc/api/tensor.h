@@ -74,8 +74,8 @@ struct TBuffAddr {
 #endif
 };
 __aicore__ inline TensorPosition& TensorPosition::operator=(const uint8_t position) {
-    TBuffAddr* whole = reinterpret_cast<TBuffAddr*>(reinterpret_cast<char*>(this) -
-                                                    offsetof(TBuffAddr, logicPos));
+    TBuffAddr* whole =
+        reinterpret_cast<TBuffAddr*>(reinterpret_cast<char*>(this) - offsetof(TBuffAddr, logicPos));
     whole->bufferAddr +=
         base_of(GetPhyType(TPosition(position))) - base_of(GetPhyType(TPosition(value)));
     value = position;
