@@ -29,7 +29,7 @@ _TYPES = (
 
 def launcher_attributes(op_type: str, texts: Iterable[str]) -> tuple[AttrSpec, ...]:
     """What the launcher of `op_type` in one of the sources hands, all required, called as in its
-    text: `scaleValueOptional` is `scale_value`. Nothing where a name or a type cannot be told."""
+    text: `scaleValueOptional` is `scale_value`. Nothing where a name or a type is not plain."""
     for text in texts:
         if "OP_ATTR" not in text:
             continue
@@ -47,7 +47,7 @@ def launcher_attributes(op_type: str, texts: Iterable[str]) -> tuple[AttrSpec, .
 
 
 def _inside(text: str, bracket: int) -> str:
-    """What stands between the bracket at an index and its partner."""
+    """What the bracket at an index and its partner enclose."""
     return text[bracket + 1 : max(closing(text, bracket), bracket + 1)]
 
 
