@@ -66,7 +66,8 @@ MEMBERS = {
         oriSrcK rnLength abLength srcOriWidth""",
     "written at compile time as well as passed": "calcCount offsetCount scaleCount workLocalSize",
     "values of what is refused": """
-        LoadData2DParamsV2 deqValue deqTensorAddr padValue blockMode isReuseSource""",
+        LoadData2DParamsV2 DataCopyOutParams deqValue deqTensorAddr padValue blockMode
+        isReuseSource""",
 }
 
 STRUCTURE = re.compile(

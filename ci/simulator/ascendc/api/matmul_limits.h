@@ -14,6 +14,21 @@ template <auto... CALLS> struct MatmulCallBackFunc {
 
 namespace AscendC {
 
+// What such a function of the output copy is given; kernels define it also where none registers it.
+struct DataCopyOutParams {
+    uint8_t quantMode = 0;
+    uint16_t cBurstNum = 0;
+    uint16_t burstLen = 0;
+    uint16_t srcStride = 0;
+    uint32_t dstStride = 0;
+    uint16_t oriNSize = 0;
+    bool enUnitFlag = false;
+    uint64_t quantScalar = 0;
+    int curM = 0;
+    int curN = 0;
+    uint64_t cbufWorkspaceAddr = 0;
+};
+
 #define ASC_REAL_HEADERS "; compile it against the real headers (--asc-headers)."
 
 template <class CALLBACK> struct CallsBack {
