@@ -42,10 +42,10 @@ def product(kernels: AscendCHarness, load: str, squares: np.ndarray) -> np.ndarr
 @pytest.mark.parametrize(
     "placed",
     [
-        "t.InitBuffer({at}, {count}); t.address_.logicPos = static_cast<uint8_t>(TPosition::{pos});",
-        "t.address_.logicPos = static_cast<uint8_t>(TPosition::{pos}); t.InitBuffer({at}, {count});",
-        "t.address_.logicPos = static_cast<uint8_t>(TPosition::VECIN); t.InitBuffer({at}, {count});"
-        " t.address_.logicPos = static_cast<uint8_t>(TPosition::{pos});",
+        "t.InitBuffer({at}, {count}); place = uint8_t(TPosition::{pos});",
+        "place = uint8_t(TPosition::{pos}); t.InitBuffer({at}, {count});",
+        "place = uint8_t(TPosition::VECIN); t.InitBuffer({at}, {count});"
+        " place = uint8_t(TPosition::{pos});",
     ],
 )
 def test_a_tensor_lies_in_the_memory_of_the_position_that_it_is_given_before_or_after(
@@ -54,8 +54,7 @@ def test_a_tensor_lies_in_the_memory_of_the_position_that_it_is_given_before_or_
     squares = np.random.default_rng(7).integers(-9, 9, (3, 16, 16)).astype(np.float16)
     texts = [
         f"LocalTensor<{dtype}> {name}; {{ auto& t = {name}; "
-        + placed.format(at=at, count=count, pos=pos)
-        + " }"
+        "auto& place = t.address_.logicPos; " + placed.format(at=at, count=count, pos=pos) + " }"
         for name, dtype, pos, at, count in (
             ("a1", "half", "A1", 0, 768),
             ("b1", "half", "B1", 8192, 768),
