@@ -30,8 +30,9 @@ PINNED: dict[str, str] = json.loads((TOP / "tests" / "package.json").read_text()
 
 
 def cache_folder() -> Path:
+    """Not within the cache of builds, which is trimmed while tests run."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "ascendopt" / "test-definitions"
+    return Path(home) / "ascendopt-test-definitions"
 
 
 def npm() -> str:

@@ -159,7 +159,7 @@ public:
         address.bufferHandle = handle;
         address.bufferAddr = buffer->address;
         ASC_EXTENT(address, buffer->address, buffer->dataLen);
-        ASC_TAKE(address, buffer);
+        ASC_TAKE_FROM(address, buffer);
         return address;
     }
 

@@ -82,7 +82,7 @@ __aicore__ inline TensorPosition& TensorPosition::operator=(const uint8_t positi
     return *this;
 }
 #ifdef DAV_CHECKED
-#define ASC_TAKE(tensor, buffer) (tensor).freed = *((tensor).frees = &(buffer)->frees)
+#define ASC_TAKE_FROM(tensor, buffer) (tensor).freed = *((tensor).frees = &(buffer)->frees)
 #define ASC_FREE(buffer) dav_free(&(buffer)->frees), ++(buffer)->frees
 #define ASC_LIVE(tensor)                                                \
     if ((tensor).frees != nullptr && *(tensor).frees != (tensor).freed) \
@@ -98,7 +98,7 @@ __aicore__ inline TensorPosition& TensorPosition::operator=(const uint8_t positi
     ((tensor).address_.last == 0 || \
      (tensor).address_.bufferAddr + uint64_t(bytes) <= (tensor).address_.last)
 #else
-#define ASC_TAKE(tensor, buffer)
+#define ASC_TAKE_FROM(tensor, buffer)
 #define ASC_FREE(buffer)
 #define ASC_LIVE(tensor)
 #define ASC_LIMIT(holds, message)
