@@ -107,9 +107,8 @@ class Commit:
         sizes = self._git.sizes(list(dict.fromkeys(wanted.values())))
         if lost := [path for path, blob in wanted.items() if blob not in sizes]:
             raise GitError(f"{lost[0]} of commit {self.name[:12]} is not in {self._git.folder}")
-        small = [
-            blob for blob, size in sizes.items() if size <= MOST_BYTES
-        ]  # no reader takes another
+        # No reader takes another one.
+        small = [blob for blob, size in sizes.items() if size <= MOST_BYTES]
         if sum(sizes[blob] for blob in small) > _MAX_ALL_SOURCES:
             raise InputError(
                 f"Commit {self.name[:12]} has more than {_MAX_ALL_SOURCES // 1_000_000} MB of C++"

@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from ci.derive.data_script import made_data
 from ci.derive.program import MAIN, Program
 from ci.host.door.forwarding import forwarding
+from ci.host.door.own import HEADERS as KERNEL_HEADERS
 from ci.host.host_command import HOST
 from ci.host.tiling_request import platform_facts
 from ci.model import layout
@@ -384,7 +385,8 @@ def _header(texts: Sequence[str]) -> str:
 
 def _runtime(header: str) -> Path:
     """The folder of the stand-in with a header that is compiled once for all programs."""
-    texts = {one.name: one.read_bytes() for one in sorted(_STANDIN.glob("*.h"))}
+    headers = [*sorted(_STANDIN.glob("*.h")), KERNEL_HEADERS / "acl" / "acl_types.h"]
+    texts = {one.name: one.read_bytes() for one in headers}
     chip = load_device(DEFAULT_DEVICE)
     facts = ", ".join(f'{{"{name}", "{said}"}}' for name, said in platform_facts(chip).items())
 

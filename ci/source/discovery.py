@@ -409,8 +409,10 @@ def _read_operator(root: Path, name: str = "", top: Path | None = None) -> Opera
 
 def _left_out(root: Path, op_type: str, work: Mapping[str, str]) -> tuple[AttrSpec, ...]:
     """The attributes of a definition without any, whose host side asks for some."""
-    asks = any("GetAttrs" in text for text in work.values())
-    return launcher_attributes(op_type, sources(root, ".").values()) if asks else ()
+    if any("GetAttrs" in text for text in work.values()):
+        with contextlib.suppress(InputError):  # a link out of the folder: they stay unknown
+            return launcher_attributes(op_type, sources(root, ".").values())
+    return ()
 
 
 def _named_by_build(

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from ci.model.operator import AttrSpec
 from ci.source.cpp_text import closing, split_arguments, without_comments
 
-_LAUNCH = re.compile(r"\bADD_TO_LAUNCHER_LIST\w*\s*(?=\()")
+_LAUNCH = r"\bADD_TO_LAUNCHER_LIST\w*\s*(?P<opens>\()\s*"
 _HANDED = re.compile(r"\bOP_ATTR\s*(?=\()")
 _CAST = re.compile(r"\bstatic_cast\s*<\s*([\w:\s*]+?)\s*>\s*(?=\()")
 _TYPES = (
@@ -27,22 +27,25 @@ _TYPES = (
 )
 
 
+_MOST = 100
+"""Attributes of one operator; each is looked for in the text in front."""
+
+
 def launcher_attributes(op_type: str, texts: Iterable[str]) -> tuple[AttrSpec, ...]:
     """What the launcher of `op_type` in one of the sources hands, all required, called as in its
     text: `scaleValueOptional` is `scale_value`. Nothing where a name or a type is not plain."""
     for text in texts:
-        if "OP_ATTR" not in text:
+        launch = re.search(rf"{_LAUNCH}{re.escape(op_type)}\s*,", without_comments(text))
+        if launch is None:
             continue
-        clean = without_comments(text)
-        for launch in _LAUNCH.finditer(clean):
-            given = _inside(clean, launch.end())
-            if split_arguments(given)[:1] != [op_type]:
-                continue
-            for handed in _HANDED.finditer(given):
-                arguments = split_arguments(_inside(given, handed.end()))
-                found = [_attribute(one, clean[: launch.start()]) for one in arguments]
-                names = {one.name for one in found if one}
-                return tuple(one for one in found if one) if len(names) == len(found) else ()
+        given = _inside(launch.string, launch.start("opens"))
+        handed = _HANDED.search(given)
+        arguments = split_arguments(_inside(given, handed.end())) if handed else []
+        if len(arguments) > _MOST:
+            return ()
+        found = [_attribute(one, launch.string[: launch.start()]) for one in arguments]
+        names = {one.name for one in found if one}
+        return tuple(one for one in found if one) if len(names) == len(found) else ()
     return ()
 
 

@@ -36,6 +36,8 @@ MOST_FOLDERS = 20_000
 operators has 12,000."""
 MOST_BYTES = 1 << 20
 """Most bytes of a source that is looked through for operators."""
+MOST_OF_ALL = 500_000_000
+"""Most characters of all sources of a checkout, which are held in memory together."""
 _TEXTS = (*layout.SOURCES, *SUFFIXES)
 
 
@@ -210,15 +212,21 @@ def without_kernel(top: Path) -> list[Placed]:
 
 def source_texts(top: Path) -> dict[str, str]:
     """Text of each header, source and workload below `top`, by path from there; links are not
-    followed, and what is no text is left out."""
-    found = {}
+    followed, and what is no text is left out. Raises InputError for more than `MOST_OF_ALL`."""
+    found: dict[str, str] = {}
+    left = MOST_OF_ALL
     for folder, _, files in _walk(top):
         for path in (folder / f for f in files if f.endswith(_TEXTS) or f == FILE):
+            if path.is_symlink():
+                continue
             try:
-                if not path.is_symlink():
-                    found[path.relative_to(top).as_posix()] = file_text(path)
+                text = file_text(path)
             except (OSError, InputError):  # a pipe, or gone
                 continue
+            left -= len(text)
+            if left < 0:
+                raise InputError(f"{top} holds more than {MOST_OF_ALL // 1_000_000} MB of sources.")
+            found[path.relative_to(top).as_posix()] = text
     return found
 
 

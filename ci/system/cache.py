@@ -20,12 +20,12 @@ from pathlib import Path
 from ci.model.errors import EnvironmentProblem
 
 KEEP_BYTES = 8 << 30
-"""The cache is trimmed to this, least recently used entries first."""
+"""The cache is trimmed to this, least recently used entries first, but for those that were used
+within an hour: somebody may work with them."""
 
 HOUR_SECONDS = 3600.0
-
-ABANDONED_SECONDS = 3600.0
-"""A private folder this old belongs to a builder that was killed."""
+"""How long an entry stays after its last use, and the time between two trims. A private folder this
+old belongs to a builder that was killed."""
 
 
 def default_root() -> Path:
@@ -87,7 +87,7 @@ class BuildCache:
 
     def trim(self, keep_bytes: int = KEEP_BYTES) -> None:
         """Remove what killed builders left, and the least recently used entries of all kinds
-        beyond `keep_bytes`."""
+        beyond `keep_bytes`; nothing that was used within an hour."""
         aged = []
         for entry in self.root.glob("*/*"):
             with suppress(OSError):
@@ -97,9 +97,7 @@ class BuildCache:
         now = time.time()
         for modified, size, entry in sorted(aged):
             private = entry.name.startswith(".")
-            if (private and now - modified > ABANDONED_SECONDS) or (
-                not private and total > keep_bytes
-            ):
+            if now - modified > HOUR_SECONDS and (private or total > keep_bytes):
                 shutil.rmtree(entry, ignore_errors=True)
                 total -= size
 

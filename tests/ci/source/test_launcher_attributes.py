@@ -62,6 +62,16 @@ def test_the_host_side_finds_each_by_its_number_whatever_the_workload_s_order(
     assert load(undeclared).evaluate().ok
 
 
+def test_a_launcher_that_lies_elsewhere_leaves_the_operator_readable(
+    undeclared: Path, tmp_path: Path
+) -> None:
+    place = undeclared / "op_api/affine_clamp.cpp"
+    place.parent.mkdir()
+    (undeclared / "op_host/op_api/affine_clamp.cpp").rename(tmp_path / "elsewhere.cpp")
+    place.symlink_to(tmp_path / "elsewhere.cpp")
+    assert load_operator(undeclared).attrs == ()
+
+
 def test_the_launcher_of_another_operator_does_not_count() -> None:
     assert launcher_attributes("Clamp", [LAUNCHER]) == ()
 
@@ -86,7 +96,9 @@ def test_types_are_those_of_the_launcher_s_parameters(parameter: str, kind: str)
     )
 
 
-@pytest.mark.parametrize("handed", ["nowhere", "1L", "one, one", "x->GetDataType()", "("])
+@pytest.mark.parametrize(
+    "handed", ["nowhere", "1L", "one, one", "x->GetDataType()", "(", "one, " * 200_000]
+)
 def test_what_cannot_be_told_leaves_the_definition_as_it_is(handed: str) -> None:
     text = f"""void F(aclTensor* x, bool one) {{
         ADD_TO_LAUNCHER_LIST_AICORE(Op, OP_INPUT(x), OP_OUTPUT(x), OP_ATTR({handed})); }}"""

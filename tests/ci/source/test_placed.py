@@ -14,6 +14,7 @@ from ci.model.census import CensusSettings
 from ci.model.errors import InputError
 from ci.model.trial import Candidate, Outcome
 from ci.session.reading import reading
+from ci.source import placed
 from ci.source.discovery import find_operators, load_operator, operator_places
 from ci.source.placed import source_texts
 from ci.source.workload_file import load_workload
@@ -118,3 +119,13 @@ def test_an_operator_of_the_ai_cpu_is_none_of_ours(said: str, tmp_path: Path) ->
 def test_a_large_header_is_among_the_texts_that_say_who_includes_whom(tmp_path: Path) -> None:
     (tmp_path / "table.h").write_text('#include "asked.h"\n' + "0.5f,\n" * 500_000)
     assert source_texts(tmp_path)["table.h"].startswith('#include "asked.h"')
+
+
+def test_sources_that_would_fill_the_memory_are_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(placed, "MOST_OF_ALL", 2_000_000)
+    for name in ("one.h", "two.h"):
+        (tmp_path / name).write_text(" " * 1_500_000)
+    with pytest.raises(InputError, match="more than 2 MB of sources"):
+        source_texts(tmp_path)

@@ -65,11 +65,20 @@ def test_the_least_recently_used_entries_go_first(tmp_path: Path) -> None:
     kinds = {"new": "kernel", "middle": "host", "old": "host"}
     for age, (name, kind) in enumerate(kinds.items()):
         entry = cache.get(kind, name, lambda folder: (folder / "f").write_bytes(bytes(1000)))
-        os.utime(entry, (time.time() - age * 100,) * 2)
+        os.utime(entry, (time.time() - 7200 - age * 100,) * 2)
     cache.get("host", "old", lambda folder: None)  # used again: now the youngest
     cache.trim(keep_bytes=2500)
     left = sorted(p.relative_to(tmp_path).as_posix() for p in tmp_path.glob("*/*") if p.is_dir())
     assert left == ["host/old", "kernel/new"]
+
+
+def test_what_was_used_within_an_hour_stays_however_full_the_cache_is(tmp_path: Path) -> None:
+    cache = BuildCache(tmp_path)
+    for name in ("held", "left"):
+        cache.get("kernel", name, lambda folder: (folder / "f").write_bytes(bytes(1000)))
+    os.utime(tmp_path / "kernel" / "left", (time.time() - 7200,) * 2)
+    cache.trim(keep_bytes=0)
+    assert [one.name for one in (tmp_path / "kernel").iterdir()] == ["held"]
 
 
 def test_what_a_killed_builder_left_is_removed_when_old(tmp_path: Path) -> None:
