@@ -53,7 +53,7 @@ def progress_for(console: Console, name: str, unit: str) -> Progress:
 def describe(trial: Trial) -> str:
     """Describe a trial, and why it failed, in one line that is harmless on a terminal."""
     candidate = trial.candidate
-    words = "; ".join(part.what for part in candidate.parts if not part.undone)
+    words = "; ".join(dict.fromkeys(part.what for part in candidate.parts if not part.undone))
     words = words or candidate.rationale or ("the original operator" if not trial.number else "")
     if trial.refusal is None:
         return _short(words, LONGEST)

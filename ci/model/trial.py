@@ -237,6 +237,11 @@ class PipeTime(Frozen):
     hot_lines: tuple[tuple[str, int, float], ...] = Field(
         default=(), description="(file, line, busy cycles of core 0), the costliest first."
     )
+    ran: dict[str, tuple[int, ...]] = Field(
+        default_factory=dict,
+        description="Lines of the operator's sources that the first and the last core ran"
+        " instructions of, and from which these were called, by file.",
+    )
 
 
 class CaseMeasurement(Frozen):

@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -24,7 +25,7 @@ from ci.model.trial import MachineWarning, Outcome, PipeTime, Place, Refusal, Un
 from ci.simulator.decisions import Frame, decisions_of, frames
 from ci.simulator.launch_request import LaunchSpec, write_request
 from ci.simulator.launch_room import LaunchRoom
-from ci.simulator.source_lines import operator_lines
+from ci.simulator.source_lines import operator_frames
 from ci.source.empty_body import wrote_nothing_because
 from ci.source.scalar_reads import used_too_late
 from ci.system.ledger import book_machine
@@ -307,15 +308,20 @@ def _check_written(
 
 
 def _places(spec: LaunchSpec, sites: Sequence[str]) -> list[tuple[str, int]]:
-    """Source places of the report's code addresses, in the kernel that each belongs to."""
+    """Source places of the report's code addresses; ('', 0) where none is the operator's."""
+    return [frames[0] if frames else ("", 0) for frames in _own_frames(spec, sites)]
+
+
+def _own_frames(spec: LaunchSpec, sites: Sequence[str]) -> list[tuple[tuple[str, int], ...]]:
+    """The operator's own places of code addresses, in the kernel that each belongs to."""
     offsets = [_offset(site) for site in sites]
     on_cube = [bool(offset & CUBE_SITE) for offset in offsets]
     words = [hex(offset & ~CUBE_SITE) for offset in offsets]
-    places = operator_lines(spec.kernel, words)
+    found = operator_frames(spec.kernel, words)
     if any(on_cube) and spec.cube_kernel:
-        others = operator_lines(spec.cube_kernel, words)
-        places = [o if cube else p for p, o, cube in zip(places, others, on_cube, strict=True)]
-    return places
+        others = operator_frames(spec.cube_kernel, words)
+        found = [o if cube else p for p, o, cube in zip(found, others, on_cube, strict=True)]
+    return found
 
 
 def _raw_places(spec: LaunchSpec, offsets: Sequence[int]) -> list[Frame]:
@@ -347,6 +353,7 @@ def _host_seconds(report: dict[str, Any]) -> dict[str, float]:
 def _pipe_time(report: dict[str, Any], spec: LaunchSpec) -> PipeTime:
     fields = {name: report[name] for name in PipeTime.model_fields if name in report}
     try:
+        ran = _own_frames(spec, [str(site) for site in fields.pop("ran", [])])
         hot = [(str(s), float(c)) for s, c in fields.pop("hot_lines", [])]
         places = _places(spec, [s for s, _ in hot])
         by_line: dict[tuple[str, int], float] = {}
@@ -354,7 +361,8 @@ def _pipe_time(report: dict[str, Any], spec: LaunchSpec) -> PipeTime:
             if place[0]:
                 by_line[place] = by_line.get(place, 0.0) + cycles
         order = sorted(by_line.items(), key=lambda item: (-item[1], item[0]))[:HOT_LINES]
-        return PipeTime(**fields, hot_lines=tuple((f, n, c) for (f, n), c in order))
+        lines = tuple((f, n, c) for (f, n), c in order)
+        return PipeTime(**fields, hot_lines=lines, ran=_lines_of(ran))
     except (ValidationError, TypeError, ValueError) as problem:
         raise TrialFailure(
             Outcome.LAUNCH_ERROR,
@@ -362,6 +370,14 @@ def _pipe_time(report: dict[str, Any], spec: LaunchSpec) -> PipeTime:
                 sentence="The run's report is not one of the machine's.", evidence=str(problem)
             ),
         ) from problem
+
+
+def _lines_of(frames: Sequence[tuple[tuple[str, int], ...]]) -> dict[str, tuple[int, ...]]:
+    """The lines of each file."""
+    places = sorted({place for one in frames for place in one})
+    return {
+        file: tuple(line for _, line in group) for file, group in groupby(places, lambda p: p[0])
+    }
 
 
 def _members(report: dict[str, Any], spec: LaunchSpec) -> dict[str, float]:

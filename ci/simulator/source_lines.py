@@ -93,7 +93,16 @@ def operator_lines(program: Path, offsets: Sequence[str]) -> list[tuple[str, int
 
     ('', 0) when there is none. Offsets are hexadecimal, from the program's start.
     """
-    return list(_operator_lines(program, tuple(offsets)))
+    return [found[0] if found else ("", 0) for found in operator_frames(program, offsets)]
+
+
+def operator_frames(program: Path, offsets: Sequence[str]) -> list[tuple[tuple[str, int], ...]]:
+    """The source places of each code address, all within the operator's own sources.
+
+    The innermost comes first, then the calls that were written out around it. Offsets are
+    hexadecimal, from the program's start.
+    """
+    return list(_operator_frames(program, tuple(offsets)))
 
 
 def innermost_lines(program: Path, offsets: Sequence[str]) -> list[tuple[str, int]]:
@@ -118,16 +127,17 @@ def _frames(program: Path, offsets: tuple[str, ...]) -> list[list[tuple[str, int
 
 
 @lru_cache(maxsize=256)
-def _operator_lines(program: Path, offsets: tuple[str, ...]) -> list[tuple[str, int]]:
+def _operator_frames(
+    program: Path, offsets: tuple[str, ...]
+) -> tuple[tuple[tuple[str, int], ...], ...]:
     if not offsets:
-        return []
-    places = [_own_frame(frames) for frames in _frames(program, offsets)]
-    return places if len(places) == len(offsets) else [("", 0)] * len(offsets)
+        return ()
+    places = tuple(_own(frames) for frames in _frames(program, offsets))
+    return places if len(places) == len(offsets) else ((),) * len(offsets)
 
 
-def _own_frame(frames: Sequence[tuple[str, int]]) -> tuple[str, int]:
-    for file, number in frames:
-        at = max(file.find("op_kernel/"), file.find("op_host/"))
-        if at >= 0:
-            return file[at:], number
-    return "", 0
+def _own(frames: Sequence[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
+    starts = (max(file.find("op_kernel/"), file.find("op_host/")) for file, _ in frames)
+    return tuple(
+        (file[at:], number) for at, (file, number) in zip(starts, frames, strict=True) if at >= 0
+    )

@@ -65,7 +65,7 @@ class View:
     def shown(self, path: str, text: str) -> str:
         """The text with what is hidden replaced by a line of its own."""
         if path in self.closed:
-            return "// … not shown: costs nothing in these cases\n"
+            return "// … not shown: nothing of it runs in these cases\n"
         source = parse(text)
         spans = [*_licence(text), *self._branches(source), *self._classes(path, source)]
         for one in source.functions:
@@ -126,9 +126,10 @@ def view_of(
         if not _open(template, path, source, one)
     }
     hot = {(file, line) for c in cases for file, line, _ in c.pipes.hot_lines}
+    ran = {file for c in cases for file in c.pipes.ran} | {file for file, _ in hot}
     hidden -= _warm(host | kernel, hot)  # what ran is shown, however it was reached
     view = View(keys, frozenset(hidden))
-    return _held(view, operator, {p: s.text for p, s in (host | kernel).items()}, hot)
+    return _held(view, operator, {p: s.text for p, s in (host | kernel).items()}, hot, ran)
 
 
 def shared_texts(operator: Operator, baseline: Trial) -> dict[str, str]:
@@ -184,11 +185,17 @@ def _warm(sources: Mapping[str, Source], hot: set[tuple[str, int]]) -> set[tuple
     return found
 
 
-def _held(view: View, operator: Operator, texts: dict[str, str], hot: set[tuple[str, int]]) -> View:
+def _held(
+    view: View,
+    operator: Operator,
+    texts: dict[str, str],
+    hot: set[tuple[str, int]],
+    ran: set[str],
+) -> View:
     """The view shortened step by step, until it is as short as wanted or nothing can go.
 
     First bodies in classes that cost nothing go, the longest first. Where the rest is beyond all
-    measure, other bodies follow, files of which no line costs anything, functions of the tiling.
+    measure, other bodies follow, files of which nothing ran, functions of the tiling.
     """
 
     def total(now: View) -> int:
@@ -219,7 +226,7 @@ def _held(view: View, operator: Operator, texts: dict[str, str], hot: set[tuple[
             view = replace(view, cold=view.cold | {key})
             left -= sizes[key]
     if left > LONGEST:
-        idle = kernel - {path for path, _ in hot} - {operator.kernel_entry}
+        idle = kernel - ran - {operator.kernel_entry}
         view = replace(view, closed=frozenset(idle), hidden=view.hidden | view.cold)
         left = total(view)
     registered = {f.split("::")[-1] for f in operator.tiling_functions}

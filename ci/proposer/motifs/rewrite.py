@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import TypeVar
 
 from ast_grep_py import SgNode, SgRoot
 
@@ -15,6 +16,8 @@ from ci.proposer.motifs.sequence import clean, fill, find_sequences, holds, name
 from ci.proposer.motifs.transforms import JOINT_TRANSFORMS, TRANSFORMS
 from ci.source.cpp_source import Edit, Source, parse
 from rules.load import Form, Motif
+
+T = TypeVar("T")
 
 _META_NAMES = "ABCDEFGIKLMNRSTVXYZ"
 
@@ -33,7 +36,7 @@ class Application:
     variant: int
     """Which of the motif's alternative rewrites; the parameters differ."""
     also: dict[str, str] = field(default_factory=dict)
-    """Changed texts of further files, of a motif that changes both halves at once."""
+    """Changed texts of further files: of both halves, or of kernels that look alike."""
 
 
 def find_matches(rewrite: Form, source: Source) -> list[Match]:
@@ -57,20 +60,20 @@ def _matches(rewrite: str, text: str) -> tuple[Match, ...]:
     return tuple(find_matches(Form.model_validate_json(rewrite), parse(text)))
 
 
+def halved(parts: Sequence[T]) -> Iterator[tuple[T, ...]]:
+    """All at once, then the halves, their halves, …, and at last each alone."""
+    groups = [tuple(parts)] if parts else []
+    while groups:
+        yield from groups
+        cut = [(g, (len(g) + 1) // 2) for g in groups if len(g) > 1]
+        groups = [half for g, middle in cut for half in (g[:middle], g[middle:])]
+
+
 def whole_and_each(matches: Sequence[Match]) -> Iterator[tuple[Match, ...]]:
     """All matches at once, then each alone."""
     if len(matches) > 1:
         yield tuple(matches)
     yield from ((match,) for match in matches)
-
-
-def halves(matches: Sequence[Match]) -> Iterator[tuple[Match, ...]]:
-    """All matches at once, then the halves, their halves, …, and at last each alone."""
-    parts = [tuple(matches)] if matches else []
-    while parts:
-        yield from parts
-        cut = [(p, (len(p) + 1) // 2) for p in parts if len(p) > 1]
-        parts = [half for p, middle in cut for half in (p[:middle], p[middle:])]
 
 
 def applications(
@@ -91,12 +94,49 @@ def applications(
                 continue
             source = parse(text)
             for group in groups(matches):
-                changed = apply_matches(source, group)
-                if changed is not None:
-                    lines = tuple(source.line(m.start) for m in group)
-                    notes = tuple(dict.fromkeys(m.note for m in group if m.note))
-                    sites = _sites(motif.id, variant, path, source, group)
-                    yield Application(motif, path, changed, lines, sites, notes, variant)
+                one = _applied(motif, variant, path, source, group)
+                if one is not None:
+                    yield one
+
+
+def in_several_files(
+    motif: Motif, rewrites: Sequence[Form], texts: dict[str, str]
+) -> Iterator[Application]:
+    """Each rewrite at all of its places in several files at once: in all, then in halves of them.
+
+    Kernels of several dtypes are files that look alike: a rewrite of one alone leaves the cases of
+    the others as slow as they are.
+    """
+    for variant, rewrite in enumerate(rewrites):
+        key = rewrite.model_dump_json()
+        alone = [
+            one
+            for path, text in texts.items()
+            if (matches := _matches(key, text))
+            and (one := _applied(motif, variant, path, parse(text), matches)) is not None
+        ]
+        for group in halved(alone):
+            if len(group) > 1:
+                first, *others = group
+                yield replace(
+                    first,
+                    sites=tuple(site for one in group for site in one.sites),
+                    notes=tuple(dict.fromkeys(note for one in group for note in one.notes)),
+                    also={one.path: one.text for one in others},
+                )
+
+
+def _applied(
+    motif: Motif, variant: int, path: str, source: Source, group: Sequence[Match]
+) -> Application | None:
+    """A rewrite at some places of one file; None where nothing changes."""
+    changed = apply_matches(source, group)
+    if changed is None:
+        return None
+    lines = tuple(source.line(m.start) for m in group)
+    notes = tuple(dict.fromkeys(m.note for m in group if m.note))
+    sites = _sites(motif.id, variant, path, source, group)
+    return Application(motif, path, changed, lines, sites, notes, variant)
 
 
 def of_all_forms(

@@ -12,12 +12,18 @@ from ci.model.diagnosis import Diagnosis
 from ci.model.objective import worth
 from ci.model.trial import Candidate, Change, Outcome, Site, Trial
 from ci.proposer.base import Step
-from ci.proposer.motifs.rewrite import Application, applications, halves, of_all_forms
+from ci.proposer.motifs.rewrite import (
+    Application,
+    applications,
+    halved,
+    in_several_files,
+    of_all_forms,
+)
 from ci.proposer.motifs.transforms.functions import called_in, reached
 from ci.proposer.rules.prospects import can_matter
 from ci.proposer.rules.tidying import tidied
 from ci.proposer.sources import changed_only
-from ci.source.cpp_source import Source, parse
+from ci.source.cpp_source import parse
 from ci.source.source_diff import changes
 from experience.bank.retrieve import DOUBTFUL, Retrieved
 from rules.api import load_api
@@ -69,7 +75,8 @@ def promising(
 ) -> Iterator[tuple[Application, Candidate]]:
     """Applications not tried yet, motif by motif, with their candidates.
 
-    At all places of a file at once, then at halves of them, down to single ones. Left out:
+    In several files at once, at all places of each; then at all places of a file, at halves of
+    them, down to single ones. Left out:
     functions that the workload never runs, what cannot matter by the profile, some of the places at
     which a rewrite ran and hardly helped, the very edit that failed elsewhere in this run, what
     made no difference from an earlier best or cost a tenth there, and motifs that made none at
@@ -80,30 +87,31 @@ def promising(
     lost = {places for places, effect in effects.items() if 0 < effect < LOST}
     indifferent = _indifferent(step)
     useless = {places for places, effect in effects.items() if 0 < effect < 1 + STEP_EFFECT}
-    useless |= _unfit(step)
+    useless = (useless | _unfit(step)) - _of_use_somewhere(step)
     failed = _failed_edits(step)
     late: list[tuple[Application, Candidate]] = []
     seen = {t.candidate.hash: t for t in step.history}
-    hot = _hot_lines(step.best)
+    ran = _lines_that_ran(step.best)
+    running = {path: text for path, text in texts.items() if _may_run(path, text, ran)}
     for motif in motifs:
         if motif.id in indifferent:
             continue
         for one in chain(
-            of_all_forms(motif, motif.forward, texts),
-            applications(motif, motif.forward, texts, halves),
+            of_all_forms(motif, motif.forward, running),
+            in_several_files(motif, motif.forward, running),
+            applications(motif, motif.forward, running, halved),
         ):
             places = frozenset(one.sites)
             if places in lost or any(places < more for more in useless):
                 continue
-            if not _runs(one, hot, texts):
+            if not _runs(one, ran, texts):
                 continue
-            others = (text for path, text in texts.items() if path != one.path)
-            one = replace(one, text=tidied(texts[one.path], one.text, others))
+            one = _tidied(one, texts)
             candidate = applied(step, "kernel", one)
             earlier = seen.get(candidate.hash)
             if step.best.measurement is not None and not can_matter(one, step.best.measurement):
                 continue
-            if changes(texts[one.path], one.text) in failed:
+            if not one.also and changes(texts[one.path], one.text) in failed:
                 continue
             if earlier is not None or abs(effects.get(places, 0.0) - 1) < NO_DIFFERENCE:
                 continue
@@ -112,6 +120,16 @@ def promising(
             else:
                 yield one, candidate
     yield from late
+
+
+def _tidied(one: Application, texts: dict[str, str]) -> Application:
+    """The application with what it made superfluous gone from each of its files."""
+
+    def tidy(path: str, text: str) -> str:
+        return tidied(texts[path], text, (t for p, t in texts.items() if p != path))
+
+    also = {path: tidy(path, text) for path, text in one.also.items()}
+    return replace(one, text=tidy(one.path, one.text), also=also)
 
 
 def idle(step: Step) -> set[frozenset[Site]]:
@@ -127,6 +145,21 @@ def _unfit(step: Step) -> set[frozenset[Site]]:
         for t in step.history
         if t.outcome is Outcome.UNFIT and t.candidate.sites
     }
+
+
+def _of_use_somewhere(step: Step) -> set[frozenset[Site]]:
+    """Changes of several files from which some case gained: one file alone may be worth it."""
+    by_hash = {t.candidate.hash: t.measurement for t in step.history}
+    found = set()
+    for trial in step.history:
+        before, after = by_hash.get(trial.candidate.parent), trial.measurement
+        files = {site.file for site in trial.candidate.sites}
+        if len(files) < 2 or before is None or after is None:
+            continue
+        pairs = zip(before.cases, after.cases, strict=True)
+        if any(old.median_us > new.median_us * (1 + STEP_EFFECT) for old, new in pairs):
+            found.add(frozenset(trial.candidate.sites))
+    return found
 
 
 def _effects(step: Step) -> dict[frozenset[Site], float]:
@@ -177,23 +210,27 @@ def _effect(trial: Trial, history: Sequence[Trial]) -> float:
     return worth(parent.measurement, trial.measurement)
 
 
-def _hot_lines(best: Trial) -> dict[str, set[int]]:
+def _lines_that_ran(best: Trial) -> dict[str, set[int]]:
     lines: dict[str, set[int]] = {}
-    if best.measurement is not None:
-        for case in best.measurement.cases:
-            for path, line, _ in case.pipes.hot_lines:
-                lines.setdefault(path, set()).add(line)
+    for case in best.measurement.cases if best.measurement is not None else ():
+        for path, found in case.pipes.ran.items():
+            lines.setdefault(path, set()).update(found)
     return lines
 
 
-def _runs(application: Application, hot: dict[str, set[int]], texts: dict[str, str]) -> bool:
+def _may_run(path: str, text: str, ran: dict[str, set[int]]) -> bool:
+    """Whether some of a file ran, or it only declares things that others use."""
+    return not ran or path in ran or not parse(text).functions
+
+
+def _runs(application: Application, ran: dict[str, set[int]], texts: dict[str, str]) -> bool:
     """Whether a place lies in a function that ran, or outside functions; True when unknown.
 
-    What ran is known of the lines that took most: a function that calls such a one ran too.
+    What ran is known of lines with instructions: a function that calls such a one ran too.
     """
-    lines = hot.get(application.path)
+    lines = ran.get(application.path)
     if not lines:
-        return not hot
+        return True
     source = parse(texts[application.path])
     for line in application.lines:
         place = source.line_start(line)
@@ -213,8 +250,9 @@ def _runs(application: Application, hot: dict[str, set[int]], texts: dict[str, s
 
 def rationale(application: Application) -> str:
     """What a motif does and where, as a sentence."""
-    lines = application.lines
+    lines, files = application.lines, {site.file for site in application.sites}
     where = f"line {lines[0]}" if len(lines) == 1 else f"{len(lines)} places"
+    where = f"{len(application.sites)} places in {len(files)} files" if len(files) > 1 else where
     notes = f" ({', '.join(application.notes[:3])})" if application.notes else ""
     return f"{application.motif.title} at {where}{notes}."
 
@@ -235,28 +273,23 @@ def applied(
         rationale=f"Together: {why}" if len(taken) > 1 else why,
         motif_ids=tuple(dict.fromkeys(one.motif.id for one in taken)),
         sites=tuple(site for one in taken for site in one.sites),
-        parts=_parts(step, taken),
+        parts=_parts(taken),
     )
 
 
-def _parts(step: Step, taken: Sequence[Application]) -> tuple[Change, ...]:
-    """What each of the applications does, each made on the text that the one before left."""
-    texts = step.operator.texts(step.best.candidate.files)
+def _parts(taken: Sequence[Application]) -> tuple[Change, ...]:
+    """What each of the applications does, and why, in which functions of each of its files."""
     found = []
     for one in taken:
-        found.append(_part(one, parse(texts[one.path])))
-        texts |= {**one.also, one.path: one.text}
+        notes = ", ".join(dict.fromkeys(one.notes[:3]))
+        places = dict[str, dict[str, None]]()
+        for site in one.sites:
+            functions = places.setdefault(site.file, {})
+            if site.function:
+                functions[site.function.rpartition("::")[2]] = None
+        for path, functions in places.items():
+            what = one.motif.title + (f": {notes}" if notes else "")
+            found.append(
+                Change(what=what, why=one.motif.why, path=path, functions=tuple(functions))
+            )
     return tuple(found)
-
-
-def _part(application: Application, before: Source) -> Change:
-    """What a motif does, why, and in which functions of the text before."""
-    notes = ", ".join(dict.fromkeys(application.notes[:3]))
-    places = [before.line_start(line) for line in application.lines]
-    functions = [found.plain for place in places if (found := before.function_at(place))]
-    return Change(
-        what=application.motif.title + (f": {notes}" if notes else ""),
-        why=application.motif.why,
-        path=application.path,
-        functions=tuple(dict.fromkeys(functions)),
-    )

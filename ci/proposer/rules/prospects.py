@@ -7,6 +7,7 @@ a unit that hardly works, as for one that helps: such are left out.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Final
@@ -58,15 +59,22 @@ def can_matter(one: Application, measured: Measurement) -> bool:
     device = nearest_device(measured.fingerprint.device)
     room = device.architecture.memory_bytes("UB")
     form = one.motif.forward[one.variant]
-    used = max(case.pipes.ub_peak_bytes for case in measured.cases)
-    if used and _room(form.transform, form.parameters, len(one.sites), used) > room:
-        return False
+    for path, places in Counter(site.file for site in one.sites).items():
+        used = max((c.pipes.ub_peak_bytes for c in _running(measured, path)), default=0)
+        if used and _room(form.transform, form.parameters, places, used) > room:
+            return False
     if _cycles(form.replace, device) > _cycles(form.sequence, device):
         return False
     if form.transform in _SHIFTS:
         return any(_conflicts(case) >= LEAST_CONFLICT for case in measured.cases)
     unit = one.motif.saves
     return not unit or any(_busy(case, unit) >= LEAST_BUSY for case in measured.cases)
+
+
+def _running(measured: Measurement, path: str) -> list[CaseMeasurement]:
+    """The cases that run something of a file; all where that is not known."""
+    found = [case for case in measured.cases if path in case.pipes.ran]
+    return found or list(measured.cases)
 
 
 def _room(

@@ -28,6 +28,7 @@ struct Profile {
     uint32_t ub_peak_bytes = 0;
     double imbalance = 1;
     std::vector<std::pair<uint32_t, double>> hot_lines;  // site offset, busy cycles of core 0
+    std::vector<uint32_t> ran;                           // sites of the first and the last core
 };
 
 }  // namespace dav

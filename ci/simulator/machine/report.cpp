@@ -203,6 +203,8 @@ void write_report(const Profile& profile,
     std::string hot;
     for (const auto& [site, cycles] : profile.hot_lines)
         hot += (hot.empty() ? "[\"" : ", [\"") + hex(site) + "\", " + number(cycles) + "]";
+    std::string ran;
+    for (const uint32_t site : profile.ran) ran += (ran.empty() ? "\"" : ", \"") + hex(site) + "\"";
     write(
         "\"outcome\": \"ok\", \"message\": \"\", \"site\": \"0x0\", \"other_site\": \"0x0\", "
         "\"details\": \"\", \"total_cycles\": " +
@@ -222,8 +224,8 @@ void write_report(const Profile& profile,
         ", \"workspace_unused_bytes\": " + std::to_string(profile.workspace_unused_bytes) +
         ", \"ub_peak_bytes\": " + std::to_string(profile.ub_peak_bytes) +
         ", \"imbalance\": " + number(profile.imbalance) + ", \"hot_lines\": [" + hot +
-        "], \"members\": " + json_map(members) + ", \"unwritten\": [" + holes +
-        "], \"host_seconds\": {\"load\": " + seconds(host.load) +
+        "], \"ran\": [" + ran + "], \"members\": " + json_map(members) + ", \"unwritten\": [" +
+        holes + "], \"host_seconds\": {\"load\": " + seconds(host.load) +
         ", \"execute\": " + seconds(host.execute) + ", \"timing\": " + seconds(host.timing) +
         ", \"members\": " + seconds(host.members) + ", \"store\": " + seconds(host.store) + "}");
 }

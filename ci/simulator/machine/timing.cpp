@@ -259,13 +259,23 @@ void count_instructions(Profile& profile) {
     }
 }
 
-void find_hot_lines(Profile& profile, const CoreTimer& timer) {
-    constexpr size_t MOST = 60;
-    profile.hot_lines.assign(timer.by_site().begin(), timer.by_site().end());
-    std::sort(profile.hot_lines.begin(), profile.hot_lines.end(), [](const auto& a, const auto& b) {
+std::vector<std::pair<uint32_t, double>> costliest(const CoreTimer& timer, size_t most) {
+    std::vector<std::pair<uint32_t, double>> sites(timer.by_site().begin(), timer.by_site().end());
+    std::sort(sites.begin(), sites.end(), [](const auto& a, const auto& b) {
         return a.second != b.second ? a.second > b.second : a.first < b.first;
     });
-    if (profile.hot_lines.size() > MOST) profile.hot_lines.resize(MOST);
+    if (sites.size() > most) sites.resize(most);
+    return sites;
+}
+
+// A last core has a tail of its own, and is a vector core where the first one is a cube core.
+void find_lines(Profile& profile, const CoreTimer& first, const CoreTimer& last) {
+    constexpr size_t HOT = 60, RAN = 300;
+    profile.hot_lines = costliest(first, HOT);
+    for (const CoreTimer* timer : {&first, &last})
+        for (const auto& [site, cycles] : costliest(*timer, RAN)) profile.ran.push_back(site);
+    std::sort(profile.ran.begin(), profile.ran.end());
+    profile.ran.erase(std::unique(profile.ran.begin(), profile.ran.end()), profile.ran.end());
 }
 
 }  // namespace
@@ -313,7 +323,7 @@ Profile time_launch(const std::string& timeline) {
     profile.first_read_bytes = pass.first_touched().read;
     profile.first_written_bytes = pass.first_touched().written;
     count_instructions(profile);
-    find_hot_lines(profile, *pass.timers[0]);
+    find_lines(profile, *pass.timers.front(), *pass.timers.back());
     if (!timeline.empty()) write_timeline(timeline, pass.timers);
     return profile;
 }

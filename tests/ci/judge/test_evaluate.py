@@ -86,6 +86,9 @@ def test_the_unmodified_operator_is_ok_and_measured(baseline: Trial) -> None:
     # The input, and the tiling data on each core.
     assert 16 * 4096 * 4 <= case.pipes.gm_read_bytes <= 16 * 4096 * 4 + 4 * 64
     assert case.pipes.hot_lines[0][0] == KERNEL
+    ran = case.pipes.ran[KERNEL]
+    assert {line for _, line, _ in case.pipes.hot_lines} <= set(ran)
+    assert len(ran) > len(case.pipes.hot_lines)
 
 
 def test_evaluating_again_gives_the_same_figure_to_the_cycle(

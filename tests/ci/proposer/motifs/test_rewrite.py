@@ -8,7 +8,12 @@ import yaml
 
 from ci.model.errors import InputError
 from ci.proposer.motifs.match import Match, Place, apply_matches, place_at
-from ci.proposer.motifs.rewrite import applications, find_matches, halves
+from ci.proposer.motifs.rewrite import (
+    applications,
+    find_matches,
+    halved,
+    in_several_files,
+)
 from ci.proposer.motifs.transforms import JOINT_TRANSFORMS, TRANSFORMS
 from ci.source.cpp_source import Edit, parse
 from rules.load import Form, Motif, load_motifs
@@ -75,9 +80,25 @@ def test_all_sites_at_once_come_before_each_alone() -> None:
 def test_halves_of_the_sites_come_between_all_and_each() -> None:
     text = kernel("    A(n);\n    PipeBarrier<PIPE_V>();\n" * 3)
     motif = MOTIFS["remove-vector-barrier"]
-    found = list(applications(motif, motif.forward[:1], {"k.cpp": text}, halves))
+    found = list(applications(motif, motif.forward[:1], {"k.cpp": text}, halved))
     assert [len(a.sites) for a in found] == [3, 2, 1, 1, 1]
     assert len({a.sites for a in found}) == len(found)
+
+
+def test_kernels_that_look_alike_are_rewritten_at_once_then_by_halves() -> None:
+    text = kernel("    A(n);\n    PipeBarrier<PIPE_V>();\n    B(n);\n    PipeBarrier<PIPE_V>();\n")
+    other = kernel("    A(n);\n    B(n);\n")
+    motif = MOTIFS["remove-vector-barrier"]
+    texts = {"half.h": text, "float.h": text, "bf16.h": text, "none.h": other}
+    found = list(in_several_files(motif, motif.forward[:1], texts))
+    changed = [{a.path: a.text, **a.also} for a in found]
+    assert [set(files) for files in changed] == [
+        {"half.h", "float.h", "bf16.h"},
+        {"half.h", "float.h"},
+    ]
+    assert all("PipeBarrier" not in text for files in changed for text in files.values())
+    assert [len(a.sites) for a in found] == [6, 4]
+    assert not list(in_several_files(motif, motif.forward[:1], {"k.h": text, "none.h": other}))
 
 
 def test_an_unknown_transform_is_named() -> None:

@@ -10,6 +10,7 @@ from ci.model.trial import Candidate, Fingerprint, Outcome, Trial
 from ci.proposer.base import Step
 from ci.proposer.rules.choice import rank_motifs
 from ci.proposer.rules.proposer import rules_proposer
+from ci.source.discovery import load_operator
 from ci.testing.model_operator import (
     HOST_FILE,
     KERNEL_FILE,
@@ -214,7 +215,7 @@ def test_code_that_the_workload_never_runs_is_left_alone(
 ) -> None:
     assert baseline.measurement is not None
     (case,) = baseline.measurement.cases
-    elsewhere = case.pipes.model_copy(update={"hot_lines": ((KERNEL_FILE, 38, 100.0),)})
+    elsewhere = case.pipes.model_copy(update={"ran": {KERNEL_FILE: (38,)}})
     cold = baseline.model_copy(
         update={
             "measurement": baseline.measurement.model_copy(
@@ -225,6 +226,37 @@ def test_code_that_the_workload_never_runs_is_left_alone(
     proposer = rules_proposer([m for m in load_motifs() if m.id == "remove-vector-barrier"])
     assert proposer.rewrite(Step(operator, baseline, [baseline], 0), NOTHING, ()) is not None
     assert proposer.rewrite(Step(operator, cold, [cold], 0), NOTHING, ()) is None
+
+
+def test_where_one_of_two_files_gains_each_is_tried_alone(operator: Operator) -> None:
+    wide = operator.read(KERNEL_FILE).replace("KernelScaleRows", "KernelWide")
+    (operator.root / "op_kernel/wide.h").write_text(wide[: wide.index('extern "C"')])
+    kernel = operator.read(KERNEL_FILE)
+    (operator.root / KERNEL_FILE).write_text(kernel.replace("\n", '\n#include "wide.h"\n', 1))
+    operator = load_operator(operator.root)
+    evaluator = ModelEvaluator(operator)
+    baseline = evaluator.evaluate(Candidate(), 0)
+    proposer = rules_proposer([m for m in load_motifs() if m.id == "remove-vector-barrier"])
+    both = proposer.rewrite(Step(operator, baseline, [baseline], 0), NOTHING, ())
+    assert both is not None and len({site.file for site in both.sites}) == 2
+    assert {part.path for part in both.parts} == {KERNEL_FILE, "op_kernel/wide.h"}
+    assert baseline.measurement is not None
+    (case,) = baseline.measurement.cases
+
+    def after(*factors: float) -> Trial:
+        cases = tuple(case.model_copy(update={"median_us": case.median_us * f}) for f in factors)
+        measured = evaluator.evaluate(both, 1).measurement
+        assert measured is not None
+        found = measured.model_copy(update={"cases": cases})
+        return Trial(number=1, candidate=both, outcome=Outcome.UNFIT, measurement=found)
+
+    two = baseline.measurement.model_copy(update={"cases": (case, case)})
+    baseline = baseline.model_copy(update={"measurement": two})
+    history = [baseline, after(0.8, 1.1)]
+    alone = proposer.rewrite(Step(operator, baseline, history, 0), NOTHING, ())
+    assert alone is not None and len({site.file for site in alone.sites}) == 1
+    history = [baseline, after(1.0, 1.1)]
+    assert proposer.rewrite(Step(operator, baseline, history, 0), NOTHING, ()) is None
 
 
 @pytest.mark.parametrize(("hot", "tried"), [("Add(y, y, tmp, n)", True), ("Init(", False)])
@@ -239,7 +271,7 @@ def test_a_function_runs_when_one_that_it_calls_does(
     kernel = kernel.replace(compute, process + body + compute)
     (case,) = baseline.measurement.cases
     line = kernel[: kernel.index(hot)].count("\n") + 1
-    pipes = case.pipes.model_copy(update={"hot_lines": ((KERNEL_FILE, line, 100.0),)})
+    pipes = case.pipes.model_copy(update={"ran": {KERNEL_FILE: (line,)}})
     measured = baseline.measurement.model_copy(
         update={"cases": (case.model_copy(update={"pipes": pipes}),)}
     )

@@ -56,6 +56,19 @@ def application(motif: str, variant: int | None = None) -> Application:
     return next(one for one in found if variant in (None, one.variant))
 
 
+def test_room_is_that_of_the_cases_that_run_the_file() -> None:
+    one = application("double-buffering")
+    full, roomy = measured(0.5, 0.5, peak=180_000).cases
+    assert not can_matter(one, measured(0.5, 0.5, peak=180_000))
+    small = roomy.pipes.model_copy(update={"ub_peak_bytes": 90_000, "ran": {"k.cpp": (8,)}})
+    large = full.pipes.model_copy(update={"ran": {"wide.cpp": (8,)}})
+    cases = tuple(
+        case.model_copy(update={"pipes": pipes}) for case, pipes in ((full, large), (roomy, small))
+    )
+    known = measured(0.5, 0.5).model_copy(update={"cases": cases})
+    assert can_matter(one, known)
+
+
 def test_cycles_of_an_idle_unit_are_not_worth_a_trial() -> None:
     fused = application("fuse-axpy")
     assert not can_matter(fused, measured(0.02, 0.03))
