@@ -4,6 +4,7 @@
 
 #include "api/cube.h"
 #include "api/data_copy.h"
+#include "api/group_barrier.h"
 #include "api/list_tensor.h"
 #include "api/local_memory.h"
 #include "api/vector_binary.h"

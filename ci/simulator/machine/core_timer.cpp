@@ -9,7 +9,7 @@ namespace dav {
 CoreTimer::CoreTimer(const Core& core, TimerWorld& world, const Constants& constants,
                      const Prices& prices, bool keep_spans)
     : core_(core), world_(world), prices_(prices), keep_spans_(keep_spans),
-      by_site_kept_(core.index == 0 || core.index + 1 == launch().cores.size()),
+      by_site_kept_(core.index == 0 || &core == launch().cores.back()),
       depth_(static_cast<size_t>(constants.get("issue.queue_depth"))),
       flag_latency_(constants.get("sync.flag_latency")),
       wait_latency_(constants.get("sync.barrier_cycles")),

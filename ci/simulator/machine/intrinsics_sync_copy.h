@@ -68,6 +68,10 @@ void set_ffts_base_addr(uint64_t address);
 // IBSet/IBWait: core `block` publishes event `event`; a wait blocks until it is there.
 void dav_core_set(int32_t block, int32_t event);
 void dav_core_wait(int32_t block, int32_t event);
+// A signal of a group of cores: kind and round of the barrier whose counts lie at `place`. It is
+// given when so many cores have come so far with `pipe`.
+void dav_group_set(pipe_t pipe, const void* place, int kind, uint32_t round, uint32_t expected);
+void dav_group_wait(const void* place, int kind, uint32_t round, uint32_t expected);
 
 // --- copies. `bursts` bursts; lengths and gaps in 32-byte blocks.
 void copy_gm_to_ubuf(__ubuf__ void* dst, __gm__ void* src, uint8_t sid, uint16_t bursts,
@@ -183,6 +187,8 @@ void dav_limit(const char* message, const char* kind = "limit");
 // SyncAll's flags in global memory and its local copy, for so many cores: the flags must be zero
 // before the first meeting, both must hold 32 bytes a core.
 void dav_sync_flags(const void* flags, uint64_t local_bytes, int32_t cores);
+// The same of a barrier between groups of cores, which counts in so many bytes of global memory.
+void dav_sync_counts(const void* counts, uint64_t bytes);
 // The kernel itself has set the mask or its mode, and not an instruction of the API for its own
 // use.
 void dav_own_mask();

@@ -121,6 +121,16 @@ void dav_limit(const char* message, const char* kind) {
     if (current != nullptr) warn(__builtin_return_address(0), kind, "", "%s", message);
 }
 
+namespace {
+// Whether memory is zero, or the running core has been asked about it before.
+bool zero_at_first(const void* place, uint64_t bytes) {
+    static std::set<std::pair<uint64_t, int>> asked;
+    const auto* begin = static_cast<const uint8_t*>(place);
+    return !asked.insert({reinterpret_cast<uint64_t>(place), current->index}).second ||
+           std::all_of(begin, begin + bytes, [](uint8_t byte) { return byte == 0; });
+}
+}  // namespace
+
 void dav_sync_flags(const void* flags, uint64_t local_bytes, int32_t cores) {
     if (current == nullptr || launch().addresses) return;
     const void* site = __builtin_return_address(0);
@@ -135,13 +145,26 @@ void dav_sync_flags(const void* flags, uint64_t local_bytes, int32_t cores) {
         warn(site, "limit", "local", "SyncAll of %d cores needs %llu bytes of UB and has %llu.",
              cores, static_cast<unsigned long long>(bytes),
              static_cast<unsigned long long>(local_bytes));
-    static std::set<std::pair<uint64_t, int>>
-        met;  // later meetings find what the first one left there
-    const auto* begin = static_cast<const uint8_t*>(flags);
-    if (met.insert({address, current->index}).second &&
-        std::any_of(begin, begin + bytes, [](uint8_t byte) { return byte != 0; }))
+    // later meetings find what the first one left there
+    if (!zero_at_first(flags, bytes))
         warn(site, "limit", "zero",
              "The flags of SyncAll in global memory are not zero when core %d comes to it.",
+             current->index);
+}
+
+void dav_sync_counts(const void* counts, uint64_t bytes) {
+    if (current == nullptr || launch().addresses) return;
+    const void* site = __builtin_return_address(0);
+    const auto address = reinterpret_cast<uint64_t>(counts);
+    const Allocation* tensor = find_allocation(address);
+    if (tensor == nullptr || address + bytes > tensor->start + tensor->bytes)
+        return warn(site, "limit", "counts",
+                    "This GroupBarrier needs %llu bytes of global memory to count in.",
+                    static_cast<unsigned long long>(bytes));
+    if (!zero_at_first(counts, bytes))
+        warn(site, "limit", "zero",
+             "The global memory in which a GroupBarrier counts is not zero when core %d comes to "
+             "it.",
              current->index);
 }
 

@@ -57,7 +57,8 @@ struct Signals {
     std::map<std::pair<int, int64_t>, std::deque<Signal*>> pending;  // by (receiving core, flag)
     std::set<std::pair<int, int64_t>> waited;  // which of them the core has ever waited for
     std::set<std::pair<int, int64_t>> unread;  // which have overflown without that
-    std::map<std::pair<int, int>, Handover> handovers;  // by (block, event)
+    std::map<std::pair<int, int>, Handover> handovers;                     // by (block, event)
+    std::map<std::tuple<const void*, int, uint32_t>, Signal> of_barriers;  // by place, kind, round
 };
 
 namespace {
@@ -116,6 +117,34 @@ template <typename Meets> void meet(int mode, bool cube, int flag, Meets meets, 
     sync_record(Kind::SYNC_ALL, signal.number, "sync_all", site);
     wait_until(signal_given, &signal, "SyncAll", site);
     order_after(signal.releases);
+}
+
+// The running core gives a signal with all that `pipe` has come to.
+void release(Signal& signal, int pipe) {
+    Clock clock = reached(pipe);
+    // What a pipe waited for is complete with its latest record; two steps lead over three pipes.
+    for (int step = 0; step < 2; ++step)
+        for (int other = 0; other < PIPES; ++other)
+            if (clock.seen[other] != 0 && clock.seen[other] == current->order.last[other])
+                join(clock, current->order.clocks[other]);
+    signal.releases.push_back({current->index, release_segment(&clock)});
+}
+
+// The signal of a barrier between groups of cores, whoever comes to it first.
+Signal& barrier_signal(const void* place, int kind, uint32_t round, uint32_t expected,
+                       const void* site) {
+    require_resident("GroupBarrier", site);
+    const auto [found, first] = signals().of_barriers.try_emplace({place, kind, round});
+    Signal& signal = found->second;
+    if (first) {
+        signal.expected = expected;
+        signal.number = make_point(expected, false);
+    }
+    if (signal.expected != expected)
+        fail(Outcome::LAUNCH_ERROR, site, nullptr,
+             "The cores of a GroupBarrier name %u and %u cores of one group.", signal.expected,
+             expected);
+    return signal;
 }
 
 bool handover_given(void* raw) {
@@ -258,13 +287,7 @@ void ffts_cross_core_sync(pipe_t pipe, uint64_t config) {
                 queue.push_back(&signal);
             }
     }
-    Clock clock = reached(pipe);
-    // What a pipe waited for is complete with its latest record; two steps lead over three pipes.
-    for (int step = 0; step < 2; ++step)
-        for (int other = 0; other < PIPES; ++other)
-            if (clock.seen[other] != 0 && clock.seen[other] == current->order.last[other])
-                join(clock, current->order.clocks[other]);
-    signal.releases.push_back({current->index, release_segment(&clock)});
+    release(signal, pipe);
     signal.site = site;
     send_signal(pipe, signal.number, "cross_core_set", site);
 }
@@ -310,5 +333,23 @@ void dav_core_wait(int32_t block, int32_t event) {
     wait_until(handover_given, &handover, "IBWait", site);
     const Signal& signal = handover.sent[handover.taken++];
     receive_signal(signal.number, "core_wait", site);
+    order_after(signal.releases);
+}
+
+void dav_group_set(pipe_t pipe, const void* place, int kind, uint32_t round, uint32_t expected) {
+    const void* site = __builtin_return_address(0);
+    Signal& signal = barrier_signal(place, kind, round, expected, site);
+    if (signal.given())
+        fail(Outcome::LAUNCH_ERROR, site, nullptr,
+             "More than the %u cores of a GroupBarrier's group come to it in one round.", expected);
+    release(signal, pipe);
+    send_signal(pipe, signal.number, "group_set", site);
+}
+
+void dav_group_wait(const void* place, int kind, uint32_t round, uint32_t expected) {
+    const void* site = __builtin_return_address(0);
+    Signal& signal = barrier_signal(place, kind, round, expected, site);
+    wait_until(signal_given, &signal, "GroupBarrier", site);
+    receive_signal(signal.number, "group_wait", site);
     order_after(signal.releases);
 }

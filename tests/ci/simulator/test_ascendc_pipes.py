@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -161,6 +163,52 @@ def test_blocks_add_up_atomically_and_meet_at_sync_all(kernels: AscendCHarness) 
 """
     wanted = [np.full(64, 10.5, np.float32), np.full((4, 64), 10.5, np.float32)]
     kernels.equals(body, [], wanted, block_dim=4, auto_sync=True)
+
+
+GROUPS = """
+    Desk desk;
+    auto local = desk.empty<float>(64);
+    auto handed = global<float>(a[0]), copies = global<float>(a[1]);
+    // Cores 0 and 1 hand two tiles over to cores 2, 3 and 4, twice.
+    GroupBarrier<PipeMode::MTE3_MODE> barrier(a[2], 2, 3);
+    const int32_t me = GetBlockIdx();
+    for (int32_t round = 0; round < 2; ++round) {
+        if (me < 2) {
+            Duplicate(local, float(10 * round + me), 64);
+            DataCopy(handed[128 * round + 64 * me], local, 64);
+            ARRIVE
+        } else {
+            WAIT
+            DataCopy(local, handed[128 * round + 64 * (me % 2)], 64);
+            DataCopy(copies[64 * (3 * round + me - 2)], local, 64);
+            PipeBarrier<PIPE_ALL>();
+        }
+    }
+"""
+
+
+def groups(arrive: str = "barrier.Arrive(me);", wait: str = "barrier.Wait(me - 2);") -> str:
+    return GROUPS.replace("ARRIVE", arrive).replace("WAIT", wait)
+
+
+def test_one_group_of_cores_waits_for_another_round_by_round(kernels: AscendCHarness) -> None:
+    likes = [np.zeros(256, np.float32), np.zeros((6, 64), np.float32)]
+    how: dict[str, Any] = {"block_dim": 5, "workspace": 4096, "auto_sync": True}
+    ran = kernels.ok(groups(), [], likes, **how)
+    np.testing.assert_array_equal(ran.outputs[1][:, 0], [0, 1, 0, 10, 11, 10])
+    assert ran.report["wait_cycles"]["SCALAR<-OTHER_CORES"] > 0
+    for broken in (groups(arrive=""), groups(wait="")):
+        assert kernels.run(broken, [], likes, **how).outcome in ("race", "launch_error")
+    late = groups(wait="barrier.Wait(me - 2);\n            barrier.Wait(me - 2);")
+    assert "deadlock" in kernels.fails("launch_error", late, [], likes, **how)
+    twice = groups(arrive="if (round == 0) { barrier.Arrive(me); } barrier.Arrive(me);")
+    assert kernels.run(twice, [], likes, **how).outcome == "race"
+    more = groups("barrier.Arrive(0);").replace("a[2], 2, 3", "a[2], 1, 3")
+    assert "More than the 1 cores" in kernels.fails("launch_error", more, [], likes, **how)
+    beyond = groups(wait="barrier.Wait(me);")
+    assert "below the size" in kernels.fails("launch_error", beyond, [], likes, **how)
+    apart = groups().replace("a[2], 2, 3", "a[2], 2 + GetBlockIdx() / 4, 3")
+    assert "2 and 3 cores" in kernels.fails("launch_error", apart, [], likes, **how)
 
 
 def test_work_without_the_queues_flags_is_a_race(kernels: AscendCHarness) -> None:

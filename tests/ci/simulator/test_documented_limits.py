@@ -207,6 +207,20 @@ SIGNALS = """
 """
 
 
+BARRIER = """
+    const int32_t over = OVER;
+    TPipe pipe;
+    LocalTensor<int32_t> counts(TPosition::VECCALC, 0, 256);
+    Duplicate(counts, over == 1 ? 1 : 0, 256);
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(global<int32_t>(a[2]), counts, 256);
+    PipeBarrier<PIPE_ALL>();
+    GroupBarrier<PipeMode::MTE3_MODE> barrier(a[2] + (over == 2 ? 32 : 0), 1, over == 3 ? 3 : 1);
+    barrier.Arrive(0);
+    barrier.Wait(0);
+"""
+
+
 def test_what_may_explain_a_wrong_result_is_told_with_its_line(harness: CheckedHarness) -> None:
     kinds = ("two_pipes", "views", "padding_lanes")
     beyond, within = harness.over(HINTS, 1), harness.over(HINTS, 0)
@@ -279,6 +293,17 @@ def test_a_cross_core_flag_that_ends_set_is_named(harness: CheckedHarness) -> No
     (text,) = harness.over(SIGNALS, 1).warned("state")
     assert "flag 3" in text and "fewer waits than sets" in text
     assert harness.over(SIGNALS, 0).warned("state") == []
+
+
+@pytest.mark.parametrize(
+    ("over", "named"),
+    [(0, []), (1, ["is not zero"]), (2, ["aligned to 512"]), (3, ["needs 1536 bytes"])],
+)
+def test_memory_in_which_a_group_barrier_cannot_count_is_named(
+    harness: CheckedHarness, over: int, named: list[str]
+) -> None:
+    found = harness.over(BARRIER, over).warned("limit")
+    assert {next(n for n in named if n in text) for text in found} == set(named)
 
 
 def test_what_leaves_the_part_that_setglobalbuffer_was_given_is_named(
