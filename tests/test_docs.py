@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
 from pathlib import Path
 
 import click
 import pytest
 
-from bot.cli.main import root, run
+from bot.cli.main import root
 from bot.cli.reference import PAGES
 from tests.places import TOP
 
@@ -106,28 +105,6 @@ def test_the_readme_gives_the_same_commands_in_both_languages() -> None:
     assert shell(english.read_text()) == shell(chinese.read_text()) != []
     table = re.compile(r"^\| (`ascendopt .*?) \|", flags=re.MULTILINE)
     assert table.findall(english.read_text()) == table.findall(chinese.read_text()) != []
-
-
-def test_the_commands_of_the_readme_exist_with_their_options() -> None:
-    lines = [one for one in shell((TOP / "README.md").read_text()) if "ascendopt" in one]
-    assert len(lines) >= 9
-    for line in lines:
-        program, *words = shlex.split(line)
-        assert program == ".venv/bin/ascendopt"
-        assert run([*words, "--help"]) == 0, line  # an unknown option is refused before the help
-    assert run(["optimize", "PATH", "--no-such-option", "--help"]) == 2
-
-
-TYPED = re.compile(r"^(?: {3,4}|\$ )?(?:\.venv/bin/)?ascendopt ([a-z][^\n#|>]*)", re.MULTILINE)
-"""A command that a page shows on a line of its own."""
-
-
-def test_the_commands_of_every_page_exist_with_their_options() -> None:
-    lines = {line for page in WRITTEN for line in TYPED.findall(page.read_text())}
-    typed = sorted(line.rstrip("\\ ") for line in lines if not line.startswith("makes "))
-    assert len(typed) > 70
-    refused = [line for line in typed if run([*shlex.split(line), "--help"]) != 0]
-    assert refused == []
 
 
 def test_a_line_of_the_changelog_fits_a_screen() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from pydantic import ValidationError
 
 from ci.model.amount import amount
-from ci.model.errors import InputError, first_fault
+from ci.model.errors import InputError, first_fault, plainly
 from ci.model.folder import writable_folder
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def folder_of(given: object, what: str) -> Path:
     try:
         return writable_folder(path)
     except (OSError, ValueError) as problem:
-        raise InputError(f"{what} cannot be {path}: {problem}.") from None
+        raise InputError(f"{what} cannot be {path}: {plainly(problem)}.") from None
 
 
 def text_of(given: object, what: str, most_bytes: int) -> str:

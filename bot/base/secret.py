@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from ci.model.errors import InputError
+from ci.model.errors import InputError, plainly
 
 FROM_FILE: Final = "_FILE"
 """A variable NAME_FILE names the file that holds the secret NAME."""
@@ -35,7 +35,9 @@ def _taken(name: str) -> str:
     try:
         return Path(file).read_text(encoding="utf-8").strip() if file else ""
     except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"{name + FROM_FILE}: {file} cannot be read: {problem}.") from None
+        raise InputError(
+            f"{name + FROM_FILE}: {file} cannot be read: {plainly(problem)}."
+        ) from None
 
 
 Token = str | Callable[[], str]

@@ -185,7 +185,7 @@ class GitLabForge(RestForge):
         return words.repository(found)
 
     def _request(self, found: dict[str, Any]) -> MergeRequest:
-        """With the name of the project that the branch is in, looked up once a project."""
+        """The merge request with the name of its branch's project, looked up once a project."""
         home, source = self.repository(), found.get("source_project_id")
         if source == found["target_project_id"]:
             return words.merge_request(found, home.name)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from bot.base.git import Git, GitError
-from ci.model.errors import InputError
+from ci.model.errors import InputError, plainly
 
 PACK: Final = "commits.pack"
 
@@ -51,5 +51,7 @@ def read_pack(file: Path, job: Commits, folder: Path) -> Path:
         for number, commit in enumerate(job.commits):
             git.run("update-ref", f"refs/heads/{number}", commit)
     except (GitError, OSError) as problem:
-        raise InputError(f"{file} is no pack of the job's commits: {problem}.") from problem
+        raise InputError(
+            f"{file} is no pack of the job's commits: {plainly(problem)}."
+        ) from problem
     return folder

@@ -65,7 +65,7 @@ def read_made(folder: Path) -> Made:
 
 
 def check_made(job: Job, made: Made) -> None:
-    """That what was made is what the job asked for, and nothing but an operator's own files.
+    """Check that a new operator is the one of the job, and only an operator's own files.
 
     Raises InputError with the first thing that differs.
     """

@@ -151,7 +151,7 @@ def deliver(
 
 
 def check_result(job: Job, result: Result) -> None:
-    """That a result, which comes from where candidates ran, says of itself what the job says.
+    """Check that a result, which comes from where candidates ran, agrees with its job.
 
     Raises InputError that names the first thing that differs.
     """

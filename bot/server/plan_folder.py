@@ -25,7 +25,7 @@ from bot.repository.job import Job
 from bot.server.one_item import apart
 from bot.server.run_job import JOB_FILE, read_job
 from bot.server.state_branch import BANK
-from ci.model.errors import InputError, worded
+from ci.model.errors import InputError, plainly, worded
 from ci.model.frozen import Frozen
 from ci.model.regular_file import file_bytes
 
@@ -111,7 +111,7 @@ def _listed(folder: Path) -> _Listed:
     try:
         return _Listed.model_validate_json(file_bytes(file))
     except (OSError, ValidationError) as problem:
-        words = worded(problem) if isinstance(problem, ValidationError) else problem
+        words = worded(problem) if isinstance(problem, ValidationError) else plainly(problem)
         raise InputError(f"{folder} is no plan: {file} cannot be read ({words}).") from None
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from ci.model.errors import InputError
+from ci.model.errors import InputError, plainly
 
 # How long a writer waits for another process's transaction.
 _BUSY_S: Final = 30.0
@@ -35,7 +35,9 @@ class QueueFile:
             with self._connect() as db:
                 _bring_up_to_date(db)
         except (sqlite3.DatabaseError, OSError) as problem:
-            raise InputError(f"{file} cannot be used as the bot's queue: {problem}.") from problem
+            raise InputError(
+                f"{file} cannot be used as the bot's queue: {plainly(problem)}."
+            ) from problem
 
     def _connect(self) -> sqlite3.Connection:
         db: sqlite3.Connection | None = getattr(self._local, "db", None)

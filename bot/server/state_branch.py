@@ -43,7 +43,7 @@ from bot.repository.mirror import Commit
 from bot.server.queue import Queue, Waiting
 from bot.server.refused import PASSED, PREFIX
 from ci.model.amount import amount
-from ci.model.errors import InputError
+from ci.model.errors import InputError, plainly
 from ci.model.json_lines import json_lines
 from ci.model.regular_file import file_bytes
 from experience.bank.tuple import ExperienceTuple
@@ -361,7 +361,7 @@ def checked_bank(file: Path) -> str:
     try:
         text = file_bytes(file).decode("utf-8")
     except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"{file} cannot be read: {problem}.") from problem
+        raise InputError(f"{file} cannot be read: {plainly(problem)}.") from problem
     if len(text) > _LARGEST[BANK]:
         raise InputError(f"{file} is too large to be kept: {amount(len(text), 'character')}.")
     for number, line in enumerate(json_lines(text), 1):

@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import Field, TypeAdapter, ValidationError
 
 from ci.backend.base import Backend, Build, RunOptions
-from ci.model.errors import EnvironmentProblem, InputError, TrialFailure
+from ci.model.errors import EnvironmentProblem, InputError, TrialFailure, plainly
 from ci.model.frozen import Frozen
 from ci.model.json_lines import json_lines
 from ci.model.launch import Array, CaseRun, Tensors, arrays
@@ -87,7 +87,9 @@ class ReplayBackend(Backend):
         try:
             lines = json_lines(file_text(recording, most_bytes=MOST_RECORDED_BYTES))
         except OSError as problem:
-            raise InputError(f"The recording {recording} cannot be read: {problem}.") from problem
+            raise InputError(
+                f"The recording {recording} cannot be read: {plainly(problem)}."
+            ) from problem
         self._file = recording
         self._rows: dict[tuple[str, str, str], RecordedRow] = {}
         head: RecordedHead | None = None

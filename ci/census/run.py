@@ -40,7 +40,8 @@ def take_census(
     """
     for folder in (repository, settings.workloads):
         if folder is not None and not folder.is_dir():
-            raise InputError(f"There is no folder {folder}.")
+            there = f"{folder} is a file" if folder.is_file() else f"There is no folder {folder}"
+            raise InputError(f"{there}; give the folder of a repository or of workloads.")
     top = repository.resolve()
     folders = select(operator_places(top), settings.operators, repository)
     nameless = [_nameless(place, top) for place in sources_without_name(top)]

@@ -33,7 +33,7 @@ START_CYCLES = 360
 """Between the starts of two cores of a launch, as launches of 12 and of 40 cores tell it apart."""
 
 BYTES_A_CYCLE = 32
-"""That a core copies; a vector instruction takes 64 elements a cycle."""
+"""Bytes that a core copies in a cycle; a vector instruction takes 64 elements a cycle."""
 
 
 @dataclass(frozen=True)

@@ -235,7 +235,7 @@ class _Derivation:
         return Runner(self.operator, frame.model_copy(update=update), self.backend)
 
     def _with_updated(self, runner: Runner, option: Option, ran: Ran) -> tuple[Runner, Ran]:
-        """With the inputs that the kernel changes as outputs, and how the case ran so."""
+        """The runner with inputs that the kernel changes as outputs, and how the case ran so."""
         if runner.frame.golden or runner.frame.in_place:
             return runner, ran
         updated = runner.updated(ran.case)

@@ -31,7 +31,7 @@ class Taken:
     """A case that the host tiling takes."""
 
     case: WorkloadCase
-    """With all outputs declared."""
+    """The case with all outputs declared."""
     asked: WorkloadCase
     """The case as it was requested, with the outputs open where inference or the first input tells
     them."""

@@ -18,7 +18,7 @@ MOST_FACTS: Final = 2
 
 SCOPE: Final = "Sums over all cases, for this change alone."
 
-SCOPE_OF_EACH: Final = "Figures are sums over all cases, for each change alone."
+SCOPE_OF_EACH: Final = "Figures are sums over all cases, each without the other changes."
 """Said once, at the end of the last of several causes."""
 
 

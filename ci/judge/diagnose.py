@@ -149,7 +149,9 @@ def _copies(pipes: PipeTime, share: dict[str, float], ub_bytes: int) -> Iterator
     padded = _count(pipes, ("copy_gm_to_ubuf_align", "copy_ubuf_to_gm_align"))
     if padded and copy > LAUNCH_BUSY:
         yield Finding(
-            "unaligned_copies", copy / 3, f"{padded} of {amount(copies, 'copy pads', 'copies pad')}"
+            "unaligned_copies",
+            copy / 3,
+            f"{padded:,} of {amount(copies, 'copy pads', 'copies pad')}",
         )
     low_ub = LOW_UB * ub_bytes
     if 0 < pipes.ub_peak_bytes < low_ub and copies > 4 * pipes.block_dim:

@@ -94,7 +94,7 @@ def guard(operator: Operator, files: Mapping[str, str]) -> Refusal | None:
 
 
 def _check_launch(operator: Operator, file: str, text: str) -> Refusal | None:
-    """That the workload of a launched kernel keeps all but the numbers of its launch."""
+    """Refuse a workload of a launched kernel that changes more than the launch's numbers."""
     launch = operator.launch
     if launch is None or file != launch.source or launch.values(text) is not None:
         return None

@@ -62,7 +62,7 @@ def _stays(source: Source, node: Node) -> bool:
 
 
 def _is_variable(declarator: Node) -> bool:
-    """Not a function; a pointer to one is."""
+    """Whether it declares a variable: no function, but a pointer to one counts."""
     inner = [declarator, *_declarators(declarator)]
     kinds = [one.type for one in inner]
     return "function_declarator" not in kinds or "parenthesized_declarator" in kinds

@@ -71,7 +71,7 @@ class Judged(Frozen):
 
     operator: Place
     workload: Workload
-    """With the name of its golden's file for `golden`, and a folder without meaning."""
+    """The workload; its `golden` is the name of a file, its folder has no meaning."""
     beside: Place
     """The folder of the golden, or of the workload."""
     backend: BackendChoice
@@ -284,7 +284,7 @@ _evaluators: OrderedDict[str, Evaluator] = OrderedDict()
 
 
 def answer(text: JsonValue, folders: dict[str, Path]) -> JsonValue:
-    """At a worker: make the call and say what it returned. Raises what is wrong with this host."""
+    """Make the call at a worker and return its answer. Raises what is wrong with this host."""
     asked = _Asked.model_validate(text)
     evaluator = _evaluator(asked.judged, folders)
     try:

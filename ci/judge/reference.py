@@ -66,7 +66,7 @@ class References:
         self.operator = operator
         self.workload = workload
         self.answered_by: References | None = None
-        """Whose unmodified operator is right where no golden function is: an earlier version's."""
+        """References of an earlier version, whose operator is right where no golden function is."""
         self._backend = backend
         self._kept: OrderedDict[tuple[str, int], Reference] = OrderedDict()
         self._locks: dict[tuple[str, int], threading.Lock] = {}

@@ -46,7 +46,7 @@ class TwoTiers(Judge):
         return self.device.fingerprint()
 
     def program(self, candidate: Candidate) -> str:
-        """Not known: what the simulator's compiler makes equal may differ on the device, and to ask
+        """Empty: what the simulator's compiler makes equal may differ on the device, and asking
         there would build what the simulator may yet refuse."""
         return ""
 

@@ -42,6 +42,13 @@ class CaseDeclined(TrialFailure):
     """The host side said that it does not take a case. It is not made for it."""
 
 
+def plainly(problem: BaseException) -> str:
+    """What went wrong, as the end of a sentence that has named the file: no number of an error."""
+    if isinstance(problem, UnicodeDecodeError):
+        return "it is not UTF-8 text"
+    return (isinstance(problem, OSError) and problem.strerror) or str(problem)
+
+
 def in_case(failure: TrialFailure, case: str, seed: int) -> TrialFailure:
     """The failure with the case and seed that showed it, when they matter."""
     if failure.outcome in (Outcome.COMPILE_ERROR, Outcome.REJECTED):

@@ -163,7 +163,7 @@ class YamlFile:
         return []
 
     def wrong(self, place: Place, what: str) -> InputError:
-        """That the value at `place` is wrong: '<name> line 3: cases[0].name: <what>.'"""
+        """The error for a wrong value at `place`: '<name> line 3: cases[0].name: <what>.'"""
         return InputError(f"{self._at(place)}: {what}.")
 
     def span(self, place: Place) -> tuple[int, int] | None:

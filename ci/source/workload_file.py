@@ -137,7 +137,7 @@ def _read(operator: Operator, path: Path) -> Workload:
 
 
 def _check_names(operator: Operator, file: YamlFile, given: GivenWorkload) -> None:
-    """That the operator, and each input and output that is named, is one of the definition."""
+    """Check that operator, inputs and outputs have names of the definition."""
     spelled = {n.replace("_", "").lower() for n in (operator.op_type, operator.name)}
     named = given.operator
     if named is not None and named.replace("_", "").lower() not in spelled:

@@ -179,7 +179,7 @@ def _of_name(text: str, body: str, known: Known) -> list[str]:
 
 
 def _named(body: str, known: Known) -> str:
-    """With strings as the first arguments of what declares something."""
+    """The body with strings as the first arguments of each declaration."""
     parts, at, unclosed = [], 0, 0
     strings: dict[str, str] = {}
     for match in _DECLARES.finditer(body):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from ci.model.errors import EnvironmentProblem
+from ci.model.errors import EnvironmentProblem, plainly
 
 NEEDED = "_Float16 one(float x) { return static_cast<_Float16>(x); }"
 """What a compiler must know: g++ 12 does on x86-64, g++ 13 on aarch64."""
@@ -70,7 +70,9 @@ def _said(path: str, *asked: str) -> str:
     try:
         done = subprocess.run([path, *asked], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError) as problem:
-        raise EnvironmentProblem(f"The compiler {path} does not start: {problem}") from problem
+        raise EnvironmentProblem(
+            f"The compiler {path} does not start: {plainly(problem)}"
+        ) from problem
     return " ".join(done.stdout.split())
 
 

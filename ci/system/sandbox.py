@@ -78,7 +78,7 @@ class Limits:
     processes: int = 1
     file_bytes: int = 1 << 30
     written_bytes: int = 16 << 30
-    """On the disk, of all files in what it may write to."""
+    """Bytes on the disk, of all files in the folders that it may write to."""
     files: int = 256
     """Open at once, by one process."""
 

@@ -14,7 +14,7 @@ import openai
 from pydantic import SecretStr
 
 from ci.model.amount import amount
-from ci.model.errors import InputError
+from ci.model.errors import InputError, plainly
 from ci.system.model_client import model_client
 from experience.bank.embed import Embedder, Text, Vector, unit
 
@@ -48,7 +48,7 @@ class EndpointEmbedder(Embedder):
                 )
             except (openai.OpenAIError, OSError) as problem:
                 raise InputError(
-                    f"The embedding model {self._name} did not answer: {problem}."
+                    f"The embedding model {self._name} did not answer: {plainly(problem)}."
                 ) from problem
             if len(answer.data) != len(batch):
                 raise InputError(

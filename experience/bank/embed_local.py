@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ci.model.errors import InputError
+from ci.model.errors import InputError, plainly
 from experience.bank.embed import Embedder, Text, Vector, unit
 
 TABLE = "embeddings"
@@ -63,7 +63,7 @@ def _load(tokens: Path, table: Path) -> tuple[Any, Vector]:
     try:
         tensors = load_file(str(table))
     except (SafetensorError, OSError) as problem:
-        raise InputError(f"{table} cannot be read: {problem}.") from problem
+        raise InputError(f"{table} cannot be read: {plainly(problem)}.") from problem
     found = tensors.get(TABLE)
     if found is None or found.ndim != 2 or not found.size:
         raise InputError(f"{table} has no tensor '{TABLE}' of two dimensions.")

@@ -22,7 +22,7 @@ from typing import Final
 import duckdb
 from pydantic import ValidationError
 
-from ci.model.errors import InputError, worded
+from ci.model.errors import InputError, plainly, worded
 from ci.model.json_lines import json_lines
 from ci.model.regular_file import file_bytes
 from experience.bank.bank import Bank
@@ -100,7 +100,7 @@ def import_lines(bank: Bank, path: Path) -> tuple[int, int]:
     try:
         text = file_bytes(path, most_bytes=MOST_BYTES).decode("utf-8")
     except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"Cannot read tuples from {path}: {problem}.") from problem
+        raise InputError(f"Cannot read tuples from {path}: {plainly(problem)}.") from problem
     return _import(bank, json_lines(text), path, "line")
 
 

@@ -115,7 +115,7 @@ def _sleeping(seconds: float, number: int) -> Question:
 
 
 def evaluated(text: JsonValue, folders: dict[str, Path]) -> JsonValue:
-    """At a worker: evaluate, and wait as one does whose device is at work."""
+    """Evaluate at a worker, and wait as one does whose device is at work."""
     said = judged(text, folders)
     assert isinstance(text, dict)
     if text["call"] in ("evaluate", "both"):
@@ -124,7 +124,7 @@ def evaluated(text: JsonValue, folders: dict[str, Path]) -> JsonValue:
 
 
 def answer(text: JsonValue, folders: dict[str, Path]) -> JsonValue:
-    """At a worker: wait as one does whose device is at work."""
+    """Wait at a worker as one does whose device is at work."""
     assert isinstance(text, list)
     time.sleep(float(str(text[0])))
     return text[1]

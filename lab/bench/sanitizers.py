@@ -169,8 +169,8 @@ class _Bench:
     def _judge(
         self, candidate: Candidate, probe: Candidate | None, number: int
     ) -> tuple[Trial, Verdict]:
-        """On the first case; then on all of them; then on one in which cores use their buffers over
-        and over. `probe` says whether the kernel comes by the place at all."""
+        """Judge on the first case, then on all of them, then on one in which cores reuse their
+        buffers. `probe` says whether the kernel comes by the place at all."""
         trial = self.first.evaluate(candidate, number)
         verdict = _verdict(trial, self.baseline)
         reached = probe is None

@@ -19,7 +19,7 @@ from lab.model.validation import ValidateSettings
 
 
 class CalibrateOptions(Frozen):
-    """Whose constants are fitted."""
+    """The device whose constants are fitted."""
 
     device: str = Field(
         default=DEFAULT_DEVICE, description="Device model (rules/devices) that is compared."

@@ -33,7 +33,7 @@ class ScreenRow(Frozen):
     """Evaluations that the simulator decided."""
     speedup_alone: float
     speedup_screened: float
-    """On the device."""
+    """The speedup on the device with screening."""
 
 
 class ScreenBench(Frozen):

@@ -19,7 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ci.model.errors import InputError
+from ci.model.errors import InputError, plainly
 from ci.model.frozen import Frozen
 from rules.architectures import Architecture, load_architecture
 
@@ -192,7 +192,7 @@ def _file(path: Path) -> Row:
     try:
         rows = dict(_flat(tomllib.loads(path.read_text(encoding="utf-8")), ""))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
-        raise InputError(f"The device file {path} cannot be read: {problem}.") from problem
+        raise InputError(f"The device file {path} cannot be read: {plainly(problem)}.") from problem
     for name, value in rows.items():
         kind = "word" if name in _WORDS else "range" if name.startswith(RANGE) else "number"
         if not isinstance(value, _KINDS[kind]):

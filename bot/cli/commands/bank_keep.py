@@ -13,7 +13,7 @@ from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.cli.say import say
 from bot.repository.covered_operators import covered
 from ci.model.amount import amount
-from ci.model.errors import InputError
+from ci.model.errors import InputError, plainly
 from ci.model.experience import RefreshSettings
 from ci.model.folder import Folder
 from ci.model.frozen import Frozen
@@ -160,7 +160,7 @@ def landscape(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
         if own.png is not None:
             picture(found, own.png)
     except OSError as problem:
-        raise InputError(f"The map cannot be written: {problem}.") from problem
+        raise InputError(f"The map cannot be written: {plainly(problem)}.") from problem
     if as_json:
         say(found.model_dump_json(indent=2))
         return
@@ -206,7 +206,9 @@ def refresh(
             (out / "refresh.md").write_text(page, encoding="utf-8")
             (out / "refresh.json").write_text(done.model_dump_json(indent=2), encoding="utf-8")
         except OSError as problem:
-            raise InputError(f"The summary cannot be written to {out}: {problem}.") from problem
+            raise InputError(
+                f"The summary cannot be written to {out}: {plainly(problem)}."
+            ) from problem
     say(done.model_dump_json(indent=2) if as_json else page)
     ctx.exit(1 if done.failed else 0)
 

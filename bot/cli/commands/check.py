@@ -154,7 +154,10 @@ def _changed_since(revision: str) -> Iterator[Path]:
     try:
         names = here.diff("--name-only", "-z", "--end-of-options", revision, "--")
     except GitError as problem:
-        raise InputError(f"--changed-since {revision}: {problem}") from None
+        raise InputError(
+            f"--changed-since cannot be {revision}: git knows no such commit, branch or tag here;"
+            f" `git fetch` gets those of the remote ({problem})."
+        ) from None
     for name in filter(None, names.split("\0")):
         yield top / name
 

@@ -18,7 +18,7 @@ from ci.model.comparison import HARDWARE_FLOOR
 from ci.model.frozen import Frozen
 
 ENOUGH_RUNS: Final = 5
-"""With fewer A/A runs than this the floor is the one that is assumed."""
+"""Fewer A/A runs than this leave the floor at the one that is assumed."""
 
 LATEST_RUNS: Final = 20
 """Older runs are forgotten: a device's noise changes with what runs next to."""

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from ci.judge.paired.noise_floor import LATEST_RUNS, AARun
-from ci.model.errors import EnvironmentProblem
+from ci.model.errors import EnvironmentProblem, plainly
 from ci.system.cache import default_root
 from ci.system.sqlite_file import connect
 
@@ -58,5 +58,5 @@ class NoiseStore:
             return connect(self.path, _SCHEMA)
         except (OSError, sqlite3.Error) as problem:
             raise EnvironmentProblem(
-                f"The noise floors in {self.path} cannot be opened: {problem}."
+                f"The noise floors in {self.path} cannot be opened: {plainly(problem)}."
             ) from problem

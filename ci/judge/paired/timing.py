@@ -17,7 +17,7 @@ from ci.model.launch import Sample
 from ci.model.trial import CaseMeasurement, Measurement
 
 LEAST_KEPT = 2
-"""With fewer pairs than this that count there is no time to tell."""
+"""Fewer valid pairs than this give no time."""
 
 
 def time_in_pairs(subject: Subject, store: NoiseStore | None = None) -> Measurement:

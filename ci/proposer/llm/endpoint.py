@@ -14,6 +14,7 @@ import openai
 from openai import OpenAI
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
+from ci.model.errors import plainly
 from ci.proposer.llm.chat import Chat, ChatFailure, Message, Reply, Usage, estimate_tokens
 from ci.proposer.llm.mask import Mask
 from ci.proposer.llm.settings import ModelSettings
@@ -64,7 +65,7 @@ class EndpointChat(Chat):
             except openai.OpenAIError as problem:
                 raise self._failure(problem) from None
             except OSError as problem:  # an answer without end
-                said = f"{self.model.host} cannot be used: {problem}."
+                said = f"{self.model.host} cannot be used: {plainly(problem)}."
                 raise ChatFailure(said, again=True) from None
 
     def _ask(self, messages: tuple[Message, ...], schema: dict[str, Any] | None) -> Reply:

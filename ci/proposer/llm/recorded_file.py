@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from pydantic import Field, ValidationError
 
-from ci.model.errors import InputError, worded
+from ci.model.errors import InputError, plainly, worded
 from ci.model.frozen import Frozen
 from ci.model.json_lines import json_lines
 from ci.model.operator import Operator
@@ -124,7 +124,7 @@ def read_recording(path: Path) -> tuple[Head, list[Call]]:
     except ValidationError as problem:
         raise InputError(f"{path} is no recording: {worded(problem)}.") from problem
     except (OSError, ValueError) as problem:
-        raise InputError(f"{path} is no recording of a run: {problem}.") from problem
+        raise InputError(f"{path} is no recording of a run: {plainly(problem)}.") from problem
     unknown = next((a.role for a in answers if a.role not in ROLES), None)
     if unknown is not None:
         raise InputError(f"{path} is no recording: there is no role {unknown[:40]}.")

@@ -1,1 +1,1 @@
-"""On the path of traced code where PyTorch is not installed; see `torch/`."""
+"""Packages that traced code imports in place of PyTorch; see `torch/`."""

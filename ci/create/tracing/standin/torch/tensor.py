@@ -309,7 +309,7 @@ class Tensor:
         return self.view(*shape[:start_dim], -1, *shape[end + 1 :])
 
     def unsqueeze(self, dim: int) -> Tensor:
-        """With an axis more."""
+        """The tensor with one axis more."""
         return Tensor(np.expand_dims(self.data, dim))
 
     def squeeze(self, dim: Any = None) -> Tensor:
@@ -317,11 +317,11 @@ class Tensor:
         return Tensor(np.squeeze(self.data, axis=dim))
 
     def transpose(self, a: int, b: int) -> Tensor:
-        """With two axes exchanged."""
+        """The tensor with two axes exchanged."""
         return Tensor(np.swapaxes(self.data, a, b))
 
     def permute(self, *axes: Any) -> Tensor:
-        """With its axes in another order."""
+        """The tensor with its axes in another order."""
         given = axes[0] if len(axes) == 1 and isinstance(axes[0], tuple | list) else axes
         return Tensor(np.transpose(self.data, tuple(given)))
 
