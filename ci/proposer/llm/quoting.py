@@ -1,6 +1,6 @@
 """What marks text as somebody else's in a prompt: fences and backticks that nothing inside closes.
 
-Instructions can stand in whatever a prompt repeats: sources, names, comments, messages of
+Whatever a prompt repeats can hold instructions: sources, names, comments, messages of
 compilers, tuples of others, earlier answers of models. A template prints our own words as they are
 and everything else quoted (`printed`), so that no field can be forgotten.
 """
