@@ -9,7 +9,7 @@ from bot.base.git import Git
 from bot.repository.commit_pack import PACK, read_pack
 from bot.repository.mirror import clone
 from bot.server.bank_learning import EMBEDDING, bank_command
-from bot.server.plan_folder import REFRESH, Tip, leave_results
+from bot.server.plan_folder import REFRESH, Tip, working
 from bot.server.run_job import CHECKOUT
 from bot.server.state_branch import BANK
 
@@ -23,15 +23,14 @@ def refresh_bank(plan: Path, tip: Tip, bank: Path, out: Path, seconds: float | N
     Stopped after `seconds` it keeps what it has done: the bank is whole at every moment. Raises
     InputError when the plan does not hold the commit.
     """
-    folder = out / REFRESH
-    repository = read_pack(plan / REFRESH / PACK, tip, folder / "repository.git")
-    clone(Git(repository), tip.source_commit, folder / CHECKOUT)
     limit = LONGEST_S if seconds is None else seconds
-    arguments = ("refresh", str(folder / CHECKOUT), "--out", str(folder))
-    ended = bank_command(*arguments, bank=bank, seconds=limit, passed=EMBEDDING)
-    leave_results(folder)
+    with working(out / REFRESH) as folder:
+        repository = read_pack(plan / REFRESH / PACK, tip, folder / "repository.git")
+        clone(Git(repository), tip.source_commit, folder / CHECKOUT)
+        arguments = ("refresh", str(folder / CHECKOUT), "--out", str(folder))
+        ended = bank_command(*arguments, bank=bank, seconds=limit, passed=EMBEDDING)
     bank_command("export", str(out / BANK), bank=bank)
-    page = folder / "refresh.md"
+    page = out / REFRESH / "refresh.md"
     if page.is_file():
         return page.read_text(encoding="utf-8")
     return f"The refresh: {ended.words[-1] if ended.words else 'It left no summary.'}\n"

@@ -131,6 +131,24 @@ def leave_results(folder: Path) -> None:
 
 
 @contextmanager
+def working(results: Path) -> Iterator[Path]:
+    """A folder for what a run needs and leaves, of which its files go to `results` in the end.
+
+    It lies elsewhere: a CI takes all of the results' folder, also when it has killed the run.
+    """
+    with tempfile.TemporaryDirectory(prefix="ascendopt-ci-") as made:
+        folder = Path(made)
+        try:
+            yield folder
+        finally:
+            leave_results(folder)
+            results.mkdir(parents=True, exist_ok=True)
+            for place in folder.iterdir():
+                (results / place.name).unlink(missing_ok=True)
+                shutil.move(place, results / place.name)
+
+
+@contextmanager
 def bank_of(plan: Path) -> Iterator[Path | None]:
     """A bank with the shipped experience and that of the plan, gone afterwards; None when the plan
     brings none and asks for no refresh. Raises InputError when what it brings is none."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -13,6 +13,7 @@ from pydantic import SecretStr
 
 from ci.model.errors import InputError
 from ci.model.loopback import is_loopback
+from ci.model.request_time import RequestTime
 
 CONNECT_SECONDS: Final = 15.0
 MOST_BYTES: Final = 64 << 20
@@ -44,33 +45,65 @@ def model_client(endpoint: str, secret: SecretStr | None, variable: str, seconds
         default_headers={"Accept-Encoding": "identity"},
         # The sources would go along to wherever a redirection leads; and those for a server of
         # this machine to the environment's proxy, in the clear.
-        http_client=openai.DefaultHttpxClient(
+        http_client=_Client(
+            seconds,
             follow_redirects=False,
             trust_env=encrypted or not here,
-            event_hooks={"response": [lambda answer: _bound(answer, seconds)]},
         ),
     )
     client.organization = client.project = None  # the library takes them from the environment
     return client
 
 
-def _bound(answer: Any, seconds: float) -> None:
-    """Let the body of an answer end: the library waits for each piece, however many come.
+class _Client(openai.DefaultHttpxClient):
+    """The library's own client, whose requests end: it waits for each piece, however many come."""
 
-    `answer`: a response of the library's own HTTP client, which differs from version to version.
-    """
-    if answer.headers.get("content-encoding", "identity") != "identity":
-        raise OSError("The answer is packed, which was not asked for")
-    pieces, ends = answer.iter_raw, time.monotonic() + seconds
+    def __init__(self, seconds: float, **given: Any) -> None:
+        # No connection is kept: one that a request did not make cannot be cut with its time.
+        alone = type(openai.DEFAULT_CONNECTION_LIMITS)(max_keepalive_connections=0)
+        super().__init__(limits=alone, **given)
+        self._seconds = seconds
+        self.event_hooks = {"response": [self._bound]}
 
-    def bounded(*given: Any) -> Iterator[bytes]:
-        size = 0
-        for piece in pieces(*given):
-            size += len(piece)
-            if size > MOST_BYTES:
-                raise OSError(f"The answer has more than {MOST_BYTES >> 20} MiB")
-            if time.monotonic() > ends:
-                raise TimeoutError(f"The answer did not end within {seconds:g} s")
-            yield piece
+    def send(self, request: Any, **given: Any) -> Any:
+        """Raise TimeoutError for an answer that has not ended in time."""
+        bound = RequestTime(self._seconds)
+        request.extensions = {**request.extensions, "trace": bound.trace, "time": bound}
+        try:
+            answer: Any = super().send(request, **given)
+        except Exception:
+            bound.end()
+            if bound.over:
+                raise self._late() from None
+            raise
+        if answer.is_closed:
+            bound.end()
+        else:
+            answer.close = partial(_closed, bound, answer.close)
+        return answer
 
-    answer.iter_raw = bounded
+    def _late(self) -> TimeoutError:
+        return TimeoutError(f"The answer did not end within {self._seconds:g} s")
+
+    def _bound(self, answer: Any) -> None:
+        """Let the body of an answer end."""
+        if answer.headers.get("content-encoding", "identity") != "identity":
+            raise OSError("The answer is packed, which was not asked for")
+        pieces, bound = answer.iter_raw, answer.request.extensions["time"]
+
+        def bounded(*given: Any) -> Iterator[bytes]:
+            size = 0
+            for piece in pieces(*given):
+                size += len(piece)
+                if size > MOST_BYTES:
+                    raise OSError(f"The answer has more than {MOST_BYTES >> 20} MiB")
+                yield piece
+            if bound.over:  # a line that was cut looks like the end of an answer
+                raise self._late()
+
+        answer.iter_raw = bounded
+
+
+def _closed(bound: RequestTime, close: Callable[[], None]) -> None:
+    bound.end()
+    close()

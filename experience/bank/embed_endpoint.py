@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 import openai
@@ -26,6 +27,9 @@ SECONDS = 60.0
 
 KEY = "OPENAI_API_KEY"
 
+_ODD: Final = (AttributeError, TypeError, ValueError, LookupError, RecursionError)
+"""What an answer of another form ends in: the library believes what a server says of it."""
+
 
 class EndpointEmbedder(Embedder):
     """Asks the endpoint; the dimension is the model's own."""
@@ -39,27 +43,34 @@ class EndpointEmbedder(Embedder):
     def embed(self, texts: Sequence[Text]) -> Vector:
         """Rows in the model's dimension. Raises `InputError` when the endpoint does not answer."""
         said = [f"{text} [{', '.join(classes)}]" if classes else text for text, classes in texts]
-        rows: list[list[float]] = []
+        rows: list[np.ndarray[Any, Any]] = []
         for start in range(0, len(said), BATCH):
             batch = said[start : start + BATCH]
             try:
                 answer = self._client.embeddings.create(
                     model=self._name, input=batch, encoding_format="float"
                 )
+                found = [d.embedding for d in sorted(answer.data, key=lambda d: d.index)]
+                made = np.asarray(found, dtype=np.float64).reshape(len(found), -1)
+            except _ODD:
+                raise InputError(
+                    f"The embedding model {self._name} answered in another form than that of"
+                    " embeddings, or with vectors of several lengths."
+                ) from None
             except (openai.OpenAIError, OSError) as problem:
                 raise InputError(
                     f"The embedding model {self._name} did not answer: {plainly(problem)}."
                 ) from problem
-            if len(answer.data) != len(batch):
+            if len(made) != len(batch):
                 raise InputError(
                     f"The embedding model {self._name} gave"
-                    f" {amount(len(answer.data), 'vector')} for "
+                    f" {amount(len(made), 'vector')} for "
                     f"{amount(len(batch), 'text')}."
                 )
-            rows += [d.embedding for d in sorted(answer.data, key=lambda d: d.index)]
-        if len({len(r) for r in rows}) > 1:
+            rows.append(made)
+        if len({r.shape[1] for r in rows}) > 1:
             raise InputError(f"The embedding model {self._name} gave vectors of several lengths.")
-        return unit(np.asarray(rows, dtype=np.float64)) if rows else np.zeros((0, 1), np.float32)
+        return unit(np.concatenate(rows)) if rows else np.zeros((0, 1), np.float32)
 
 
 def _client() -> openai.OpenAI:

@@ -183,20 +183,17 @@ def _run_all(
     `end`: when all are to be done, by the monotonic clock.
     """
     from bot.server.one_item import told
-    from bot.server.plan_folder import leave_results
+    from bot.server.plan_folder import working
 
     verdicts, problems = dict[str, str](), list[str]()
     for number, (job, place) in enumerate(jobs):
         left = None if end is None else end - time.monotonic()
-        folder = out / job.key
+        limited = job.within(left, len(jobs) - number)
         try:
-            verdicts[job.key] = _run_one(
-                job.within(left, len(jobs) - number), place, folder, chosen, bank
-            )
+            with working(out / job.key) as folder:
+                verdicts[job.key] = _run_one(limited, place, folder, chosen, bank)
         except Exception as problem:  # of this job; its reason is left
             problems.append(f"{job.operator}: {told(problem)}")
-        finally:
-            leave_results(folder)
     return verdicts, problems
 
 

@@ -15,10 +15,10 @@ LONGEST: Final = 400_000
 _THOUGHT: Final = re.compile(
     r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE
 )
-_FENCE: Final = re.compile(
-    r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE
-)
-_TRAILING_COMMA: Final = re.compile(r'("(?:\\.|[^"\\])*")|,(\s*[}\]])', re.DOTALL)
+_FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})")
+# A text that is not closed goes to the end: who looked for its end from each place would never be
+# done.
+_TRAILING_COMMA: Final = re.compile(r'("(?:\\.|[^"\\])*(?:"|\\?\Z))|,(\s*[}\]])', re.DOTALL)
 
 
 class BadAnswer(Exception):
@@ -36,7 +36,7 @@ def read_object(text: str) -> dict[str, Any]:
     Raises BadAnswer when there is none.
     """
     said = spoken(text)
-    places = [said, *(m.group(2) for m in _FENCE.finditer(said))]
+    places = [said, *_fences(said)]
     start = said.find("{")
     while start >= 0 and len(places) < 8:
         places.append(said[start:])
@@ -70,16 +70,29 @@ def _without_commas(text: str) -> str:
 def fenced_text(text: str) -> str:
     """What is in the last fence of an answer; all of it where there is none."""
     said = spoken(text)
-    fences = [m.group(2) for m in _FENCE.finditer(said)]
-    return fences[-1] if fences else said
+    return (_fences(said) or [said])[-1]
+
+
+def _fences(text: str) -> list[str]:
+    """What is in each fence, read once from the first line to the last."""
+    found: list[str] = []
+    fence, inner = "", list[str]()
+    for line in text.splitlines(keepends=True):
+        if fence and line.strip() == fence:
+            found.append("".join(inner))
+            fence = ""
+        elif fence:
+            inner.append(line)
+        elif opened := _FENCE.match(line):
+            fence, inner = opened.group(1), []
+    return found
 
 
 def read_line(text: str, name: str, limit: int = 1000) -> str:
     """What follows `NAME:` on its line (in bold or as a list item too); '' when it is missing."""
-    found = re.search(
-        rf"^[\s>*#_-]*{name}[\s*_]*:[ \t*_]*(.*)$", text, re.IGNORECASE | re.MULTILINE
-    )
-    return found.group(1).strip()[:limit] if found else ""
+    wanted = re.compile(rf"[ \t>*#_-]*{name}[ \t*_]*:[ \t*_]*(.*)", re.IGNORECASE)
+    matches = (wanted.match(line) for line in text[:LONGEST].splitlines())
+    return next((m.group(1).strip()[:limit] for m in matches if m), "")
 
 
 def read_words(text: str, name: str) -> tuple[str, ...]:

@@ -20,9 +20,11 @@ class Message(Frozen):
 class Usage(Frozen):
     """Tokens of one reply."""
 
-    prompt: int = 0
-    cached: int = Field(default=0, description="Of the prompt, served from the provider's cache.")
-    completion: int = 0
+    prompt: int = Field(default=0, ge=0)
+    cached: int = Field(
+        default=0, ge=0, description="Of the prompt, served from the provider's cache."
+    )
+    completion: int = Field(default=0, ge=0)
     said: bool = Field(default=True, description="Said by the endpoint; else our estimate.")
 
 

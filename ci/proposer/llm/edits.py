@@ -30,8 +30,9 @@ _MIDDLE: Final = re.compile(r"[ \t]*={5,9}[ \t]*$")
 _CLOSE: Final = re.compile(r"[ \t]*>{5,9}[ \t]*(?:REPLACE|END|FUNCTION)\b")
 
 
-_PLACE: Final = re.compile(r"(\d+)-(\d+) ([0-9a-f]{16})")
-_KNOWN: Final = re.compile(r"@(\d+) (\d+)")
+# Somebody else may have written them: a longer number would be an indent without end.
+_PLACE: Final = re.compile(r"([0-9]{1,7})-([0-9]{1,7}) ([0-9a-f]{16})")
+_KNOWN: Final = re.compile(r"@([0-9]{1,7}) ([0-9]{1,3})")
 
 
 class Edit(Frozen):

@@ -23,6 +23,9 @@ from ci.system.model_client import model_client
 TEMPORARY: Final = frozenset({402, 408, 409, 425, 429})
 """Statuses worth another try next to 5xx. 402 (no money left) too: accounts are topped up."""
 
+_ODD: Final = (AttributeError, TypeError, ValueError, LookupError, RecursionError)
+"""What an answer of another form ends in: the library believes what a server says of it."""
+
 _STEPS: Final = {"json_schema": "json_object", "json_object": "text"}
 
 
@@ -84,7 +87,10 @@ class EndpointChat(Chat):
             given["response_format"] = {"type": "json_object"}
         prompt = sum(estimate_tokens(m.content) for m in messages)
         if not manner.stream:
-            return _whole(self._client.chat.completions.create(**given), prompt)
+            try:
+                return _whole(self._client.chat.completions.create(**given), prompt)
+            except _ODD:
+                raise ChatFailure(self._odd, again=True) from None
         if manner.usage:
             given["stream_options"] = {"include_usage": True}
         deadline = time.monotonic() + self.model.timeout
@@ -109,14 +115,19 @@ class EndpointChat(Chat):
                         again=True,
                         usage=_guess(prompt, parts),
                     )
-        except (openai.OpenAIError, OSError, ValueError) as problem:
+            if not finish:
+                raise self._broken(None, prompt, parts)
+            text = "".join(parts)
+            used = usage or _guess(prompt, parts)
+            return Reply(text=text, finish=_finish(finish, refused), usage=used)
+        except (openai.OpenAIError, OSError) as problem:
             raise self._broken(problem, prompt, parts) from None
-        if not finish:
-            raise self._broken(None, prompt, parts)
-        text = "".join(parts)
-        return Reply(
-            text=text, finish=_finish(finish, refused), usage=usage or _guess(prompt, parts)
-        )
+        except _ODD:
+            raise ChatFailure(self._odd, again=True, usage=_guess(prompt, [])) from None
+
+    @property
+    def _odd(self) -> str:
+        return f"{self.model.host} answered in another form than that of a chat completion."
 
     def _broken(self, problem: Exception | None, prompt: int, parts: list[str]) -> ChatFailure:
         why = f": {self._said(problem)}" if problem is not None else ""

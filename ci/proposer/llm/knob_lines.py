@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from ci.proposer.llm.answer import BadAnswer
+from ci.proposer.llm.answer import LONGEST, BadAnswer
 from ci.tiling.template import KnobValue, TilingTemplate
 
 MOST: Final = 12
 """Knobs that a prompt lists: of an operator that has more, the first ones as written."""
 
-_KNOB = re.compile(r"^[\s>*`-]*KNOB[\s*]+`?([\w.\-:]+)`?\s*=\s*`?(-?\d+(?:\.\d+)?)", re.MULTILINE)
+_KNOB = re.compile(r"[ \t>*`-]*KNOB[ \t*]+`?([\w.\-:]+)`?[ \t]*=[ \t]*`?(-?\d+(?:\.\d+)?)")
 
 
 def knob_lines(now: TilingTemplate) -> list[str]:
@@ -28,7 +28,8 @@ def read_knobs(text: str, now: TilingTemplate) -> dict[str, KnobValue]:
     known = {k.name: k for k in now.knobs}
     values: dict[str, KnobValue] = {}
     wrong: list[str] = []
-    for name, said in _KNOB.findall(text):
+    lines = (_KNOB.match(line) for line in text[:LONGEST].splitlines())
+    for name, said in (line.groups() for line in lines if line):
         knob = known.get(name)
         if knob is None:
             wrong.append(f"There is no knob {name[:60]}; there are: {', '.join(known) or 'none'}.")

@@ -10,6 +10,7 @@ from ci.judge.roofline import launch_us
 from ci.model.frozen import Frozen
 from ci.model.trial import Measurement
 from ci.model.yaml_model import read_file
+from ci.proposer.llm.quoting import quoted
 from rules.devices import Device, device_names, load_device
 from rules.load import RULES
 
@@ -34,7 +35,7 @@ def chip_of(device: str) -> Device | None:
 def card(device: str, chip: Device | None, measured: Measurement | None = None) -> str:
     """The chip in a few lines; with the free UB where something was measured."""
     if chip is None:
-        return f"Device {device}, an Ascend NPU; each core has its own unified buffer (UB)."
+        return f"Device {quoted(device)}, an Ascend NPU; each core has its own unified buffer (UB)."
     core = chip.architecture
     ub = core.memory_bytes("UB")
     reach = chip.number("hbm.bytes_per_second") * chip.number("hbm.efficiency")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ from ci.model.operator import Operator
 from ci.model.workload import TensorCase, Workload
 from ci.proposer.llm.chat import Message
 from ci.proposer.llm.machine_card import card, chip_of
+from ci.proposer.llm.quoting import Ours, fenced, listed, printed
 from ci.proposer.llm.settings import Role
 from rules.load import RULES
 
@@ -44,25 +44,19 @@ def repair(answer: str, mistake: str) -> tuple[Message, ...]:
 def _environment() -> Environment:
     jinja = Environment(
         loader=FileSystemLoader(PROMPTS),
-        autoescape=False,  # noqa: S701  (prompts are plain text, and fenced)
+        autoescape=False,  # noqa: S701  (prompts are plain text; `printed` marks what is not ours)
+        finalize=printed,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    jinja.filters["fenced"] = fenced
+    jinja.filters |= {"fenced": fenced, "listed": listed, "ours": Ours}
     jinja.filters["template_text"] = lambda name: (PROMPTS / name).read_text(encoding="utf-8")
     return jinja
 
 
 def _tidy(text: str) -> str:
     return text.strip() + "\n"
-
-
-def fenced(text: str, language: str = "") -> str:
-    """`text` between fences that nothing inside can close."""
-    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
 
 
 def attributes(operator: Operator, workload: Workload | None) -> str:

@@ -9,17 +9,19 @@ stands: every prompt of a run hides the same, so that they share their beginning
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from tree_sitter import Node
 
+from ci.model import layout
 from ci.model.operator import Operator
 from ci.model.regular_file import file_text
 from ci.model.trial import Trial
 from ci.source.cpp_source import Function, Source, identifiers, parse, walk
+from ci.source.readable_files import within
 from ci.source.source_diff import lines_of
 from ci.tiling.regions import last_name
 from ci.tiling.template import TilingTemplate
@@ -138,7 +140,7 @@ def shared_texts(operator: Operator, baseline: Trial) -> dict[str, str]:
     for case in baseline.measurement.cases if baseline.measurement is not None else ():
         for file, _, _ in case.pipes.hot_lines:
             if file not in operator.kernel_sources and file not in found:
-                text = _read(Path(file).name, operator.shared_folders)
+                text = _read(Path(file).name, operator)
                 if text:
                     found[file] = text
     if not operator.tiling_sources:
@@ -149,11 +151,14 @@ def shared_texts(operator: Operator, baseline: Trial) -> dict[str, str]:
     return found
 
 
-def _read(name: str, folders: Sequence[Path]) -> str:
-    for folder in folders:
+def _read(name: str, operator: Operator) -> str:
+    """The source of that name in the shared folders; a kernel may say of itself that it lies in
+    any file (`#line`)."""
+    top = operator.repository or operator.root
+    for folder in operator.shared_folders if Path(name).suffix in layout.SOURCES else ():
         place = folder / name
-        if place.is_file():
-            return file_text(place)
+        if place.is_file() and within(place, top):
+            return file_text(place, top.resolve())
     return ""
 
 

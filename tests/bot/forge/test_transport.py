@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 import requests
@@ -59,13 +60,60 @@ def test_a_body_without_end_is_given_up(length: bytes, monkeypatch: pytest.Monke
     assert refused.value.kind == "unavailable"
 
 
-def test_a_body_that_comes_drop_by_drop_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "LONGEST_S", -1.0)  # it is over with the first piece
+@contextmanager
+def dripping(start: bytes, drop: bytes) -> Iterator[str]:
+    """The address of a server whose answers begin so, and then come drop by drop without end."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            client, _ = server.accept()
+            with client:
+                client.recv(10_000)
+                with suppress(OSError):  # the other side has had enough
+                    client.sendall(start)
+                    while True:
+                        client.sendall(drop)
+                        time.sleep(0.02)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/"
+        thread.join(5)
+
+
+CHUNKS = b"Transfer-Encoding: chunked\r\n\r\n"
+DRIPPING = {
+    "status": (b"HTTP/1.1 200 ", b"x"),
+    "one header": (b"HTTP/1.1 200 OK\r\nX: ", b"x"),
+    "informational": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "body": (HEAD + b"Content-Length: 99999\r\n\r\n", b"x"),
+    "size of a chunk": (HEAD + CHUNKS + b"1;", b"x"),
+    "trailer": (HEAD + CHUNKS + b"0\r\nX: ", b"x"),
+}
+"""Where an answer may come byte by byte: its start, and what follows for ever."""
+
+
+@pytest.mark.parametrize("place", DRIPPING)
+def test_an_answer_that_comes_drop_by_drop_is_given_up(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transport, "LONGEST_S", 0.5)  # without the bound it does not end
     with (
-        answering(HEAD + b"Content-Length: 9\r\n\r\nx") as address,
-        pytest.raises(ForgeError, match="did not end within"),
+        dripping(*DRIPPING[place]) as address,
+        pytest.raises(ForgeError, match="did not end within") as refused,
     ):
         asked(address)
+    assert refused.value.kind == "unavailable"
+
+
+def test_a_connection_that_is_kept_is_bound_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "LONGEST_S", 0.5)
+    first = HEAD + b"Content-Length: 1\r\n\r\n1"
+    with dripping(first, b"") as address, requests.Session() as session:
+        mounted(session)
+        assert session.get(address, timeout=5).text == "1"
+        with pytest.raises(ForgeError, match="did not end within"):
+            session.get(address, timeout=60)
 
 
 def test_half_an_answer_is_none() -> None:

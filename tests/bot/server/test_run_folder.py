@@ -1,11 +1,16 @@
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from bot.cli.commands import ci
+from bot.cli.main import run
+from bot.server import plan_folder
 from bot.server.one_item import DEFECT
-from bot.server.plan_folder import JOBS, PLAN, leave_results, planned
+from bot.server.plan_folder import JOBS, PLAN, leave_results, planned, working
 from bot.server.run_folder import FAILURE, Failure, leaving_reason, only_files, read_failure
 from bot.server.run_job import JOB_FILE
 from ci.model.errors import EnvironmentProblem, InputError
@@ -101,3 +106,48 @@ def test_no_name_of_a_checkout_keeps_a_forge_from_taking_the_results(tmp_path: P
     leave_results(tmp_path / "none")
     kept = ["best.patch", "result.json", "trials.sqlite", "trials.sqlite-wal"]
     assert sorted(path.name for path in run.rglob("*")) == kept
+
+
+def test_a_run_that_is_killed_leaves_nothing_of_its_checkout_among_the_results(
+    tmp_path: Path,
+) -> None:
+    """A CI takes the results' folder, also when it has killed the run."""
+    results = tmp_path / "results" / "key"
+    program = (
+        "import os, sys; from pathlib import Path\n"
+        "from bot.server.plan_folder import working\n"
+        "with working(Path(sys.argv[1])) as folder:\n"
+        "    (folder / 'checkout').mkdir(); (folder / 'checkout' / 'a').write_text('secret')\n"
+        "    (folder / 'trials.sqlite').touch(); os.kill(os.getpid(), 9)\n"
+    )
+    command = [sys.executable, "-c", program, str(results)]
+    ended = subprocess.run(command, env=os.environ | {"TMPDIR": str(tmp_path)}, timeout=60)
+    assert ended.returncode == -9
+    assert not list((tmp_path / "results").rglob("*"))
+    with working(results) as folder:
+        (folder / "checkout").mkdir()
+        (folder / "trials.sqlite").touch()
+    assert [path.name for path in results.rglob("*")] == ["trials.sqlite"]
+
+
+def test_nothing_lies_among_the_results_while_a_job_of_a_ci_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, results, seen = job("right"), tmp_path / "results", list[Path]()
+    place = tmp_path / "plan" / JOBS / made.key
+    place.mkdir(parents=True)
+    (place / JOB_FILE).write_text(made.model_dump_json())
+    (tmp_path / "plan" / PLAN).write_text(f'{{"jobs": ["{made.key}"]}}')
+
+    def unpacked(one: object, where: object, out: Path) -> Path:
+        (out / "checkout").mkdir()
+        (out / "trials.sqlite").touch()
+        seen.extend([out, *results.rglob("*")])
+        raise InputError("killed here")
+
+    monkeypatch.setattr(plan_folder, "repository_of", unpacked)
+    monkeypatch.setattr(ci, "hide", lambda: None)  # it would close this process
+    assert run(["ci", "run", str(tmp_path / "plan"), "--out", str(results)]) == 1
+    (folder,) = seen
+    assert not folder.is_relative_to(results)
+    assert [path.name for path in results.rglob("*") if path.is_file()] == ["trials.sqlite"]

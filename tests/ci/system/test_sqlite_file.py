@@ -94,3 +94,41 @@ def test_what_a_run_is_about_is_read_or_said_to_be_none(value: str, tmp_path: Pa
         assert trials(path)
     except InputError as problem:
         assert "is not the record of a run" in str(problem)
+
+
+FOREIGN: Final = {
+    "another's": ("CREATE TABLE notes (body TEXT)", "INSERT INTO notes VALUES ('mine')"),
+    "another's, in WAL": ("PRAGMA journal_mode=WAL", "CREATE TABLE notes (body TEXT)"),
+    "another's with a table of that name": (
+        "CREATE TABLE trials (a)",
+        "CREATE TABLE calls (a)",
+        "CREATE TABLE run (a)",
+    ),
+    "another's views alone": ("CREATE VIEW notes AS SELECT 1 AS a",),
+    "an empty one of another program": ("PRAGMA application_id=7", "PRAGMA user_version=3"),
+}
+
+
+@pytest.mark.parametrize("read", [trials, read_calls])
+@pytest.mark.parametrize("made", FOREIGN)
+def test_a_file_of_another_program_stays_as_it_was_to_the_byte(
+    made: str, read: Callable[[Path], object], tmp_path: Path
+) -> None:
+    path = tmp_path / "trials.sqlite"
+    with closing(sqlite3.connect(path)) as db:
+        for statement in FOREIGN[made]:
+            db.execute(statement)
+            db.commit()
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="trials.sqlite is not"):
+        read(path)
+    assert path.read_bytes() == before
+    left = {one.name: one.stat().st_size for one in tmp_path.iterdir() if one != path}
+    assert not any(size for name, size in left.items() if name.endswith("-wal"))
+
+
+def test_a_file_of_ours_from_before_there_was_a_mark_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "trials.sqlite"
+    rows("PRAGMA application_id=0", "DROP TABLE calls")(path)
+    with TrialStore(path):
+        assert read_calls(path) == []

@@ -67,13 +67,21 @@ class _QuietServer(ThreadingHTTPServer):
 def endless(piece: bytes, pause: float, headers: str = "") -> Iterator[str]:
     """The address of a server that answers with `piece` for ever, with pauses in s."""
     head = f"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n{headers}\r\n"
+    with starting(head.encode(), piece, pause) as url:
+        yield url
+
+
+@contextmanager
+def starting(start: bytes, piece: bytes = b"", pause: float = 0.0) -> Iterator[str]:
+    """The address of a server whose answer begins so, and goes on with `piece` for ever."""
 
     def serve(server: socket.socket) -> None:
         with suppress(OSError), server.accept()[0] as client:
-            client.sendall(head.encode())
-            while True:
+            client.sendall(start)
+            while piece:
                 client.sendall(piece)
                 time.sleep(pause)
+            client.recv(1 << 20)
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=serve, args=(server,), daemon=True).start()

@@ -5,7 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ci.proposer.llm.answer import (
+    LONGEST,
     BadAnswer,
+    fenced_text,
     read_line,
     read_object,
     read_words,
@@ -13,6 +15,8 @@ from ci.proposer.llm.answer import (
     text_of,
     words_of,
 )
+from ci.proposer.llm.knob_lines import read_knobs
+from ci.tiling.template import TilingTemplate
 
 TEXT = st.text(st.sampled_from('ab"\\,{}[]`~:<> \n\té\u2028'), max_size=12)
 VALUES = st.recursive(
@@ -81,3 +85,14 @@ def test_a_list_of_words_may_be_one_word_but_no_number() -> None:
     assert words_of({"a": ["x", "x", " "]}, "a") == ("x",)
     with pytest.raises(BadAnswer):
         words_of({"a": [1]}, "a")
+
+
+@pytest.mark.parametrize("mark", ["~~~x\n", "`", "```\n", "\n", "{", '"\\', ",\n", "<think>", " "])
+def test_an_answer_that_opens_ever_so_much_is_read_once(mark: str) -> None:
+    """One that was read anew from each mark would keep the run for hours."""
+    text = mark * (LONGEST // len(mark))
+    with pytest.raises(BadAnswer):
+        read_object(text + '{"a": 1,,}')
+    assert len(fenced_text(text)) <= LONGEST
+    assert read_line(text, "RATIONALE") == ""
+    assert read_knobs(text, TilingTemplate(operator="x", sources={})) == {}

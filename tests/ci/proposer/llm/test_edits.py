@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ci.proposer.llm.answer import BadAnswer
-from ci.proposer.llm.edits import apply_edits, read_edits
+from ci.proposer.llm.edits import apply_edits, digest, read_edits
 
 KERNEL = """class K {
     void Init()
@@ -156,3 +156,20 @@ def test_any_lines_that_stand_there_once_can_be_replaced(first: int, count: int,
     whole = changed["op_kernel/k.cpp"].splitlines()
     assert whole[:first] == lines[:first]
     assert whole[first + 1 :] == lines[first + len(part) :]
+
+
+@pytest.mark.parametrize(
+    ("place", "line"),
+    [
+        ("1-1 {}", "@1 99999999999999"),
+        ("1" * 5000 + "-1 {}", "x"),
+        ("1-1 {}", "@" + "9" * 5000 + " 0"),
+    ],
+)
+def test_a_number_without_end_is_no_place_of_a_line(place: str, line: str) -> None:
+    there = place.format(digest(KERNEL.split("\n")[0]))
+    text = f"<<<<<<< LINES op_kernel/k.cpp {there}\n{line}\n>>>>>>> END\n"
+    try:
+        assert len(applied(text)["op_kernel/k.cpp"]) < 20_000
+    except BadAnswer as problem:
+        assert "op_kernel/k.cpp" in str(problem)

@@ -16,7 +16,7 @@ from ci.proposer.llm.endpoint import EndpointChat, connect
 from ci.proposer.llm.settings import ModelSettings
 from ci.system import model_client
 from tests.ci.proposer.llm.make import model_at
-from tests.ci.proposer.llm.server import Answer, Asked, endless, serving
+from tests.ci.proposer.llm.server import Answer, Asked, endless, serving, starting
 
 HELLO = (Message(role="user", content="one two three"),)
 SCHEMA = {"title": "t", "type": "object", "properties": {}, "additionalProperties": False}
@@ -115,6 +115,56 @@ def test_an_answer_without_end_is_given_up(
         with pytest.raises(ChatFailure) as caught:  # without the bound it does not end
             EndpointChat(model).complete(HELLO, None)
     assert caught.value.again
+
+
+HEAD: Final = b"HTTP/1.1 200 OK\r\n"
+CHUNKS: Final = b"Transfer-Encoding: chunked\r\n\r\n"
+DRIPPING: Final = {
+    "status": (b"HTTP/1.1 200 ", b"x"),
+    "one header": (HEAD + b"X: ", b"x"),
+    "informational": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "size of a chunk": (HEAD + CHUNKS + b"1;", b"x"),
+    "trailer": (HEAD + CHUNKS + b"0\r\nX: ", b"x"),
+}
+"""Where an answer may come byte by byte: its start, and what follows for ever."""
+
+
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("place", DRIPPING)
+def test_an_answer_that_comes_drop_by_drop_is_given_up(place: str, stream: bool) -> None:
+    start, drop = DRIPPING[place]
+    with starting(start, drop, 0.02) as url:
+        model = ModelSettings(model="m", endpoint=url, stream=stream, timeout=0.5)
+        with pytest.raises(ChatFailure) as caught:  # without the bound it does not end
+            EndpointChat(model).complete(HELLO, None)
+    assert caught.value.again
+
+
+FORMS: Final = (
+    *("5", "[]", '"words"', "null", "{}", "words", '{"choices": 5}', '{"choices": [5]}'),
+    *('{"choices": [null]}', '{"choices": {"0": 1}}', '{"choices": [{"message": 5, "delta": 5}]}'),
+    '{"choices": [{"index": 0, "finish_reason": 7, "message": {"content": 7}, "delta": {"content":'
+    " [7]}}]}",
+    '{"choices": [{"finish_reason": "stop", "message": {"content": "x"}, "delta": {"content": "x"}'
+    '}], "usage": {"prompt_tokens": -1000000000, "completion_tokens": "many"}}',
+    '{"choices": [{"finish_reason": "stop", "message": {"content": "x"}, "delta": {"content": "x"}'
+    '}], "usage": 5}',
+)
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/html"])
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("form", FORMS)
+def test_no_form_of_an_answer_ends_in_anything_but_a_failure(
+    form: str, stream: bool, kind: str
+) -> None:
+    body = f"data: {form}\n\ndata: [DONE]\n\n" if stream else form
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
+    with starting((head + body).encode()) as url:
+        model = ModelSettings(model="m", endpoint=url, stream=stream, timeout=5)
+        with pytest.raises(ChatFailure) as caught:
+            EndpointChat(model).complete(HELLO, None)
+    assert caught.value.usage.prompt >= 0
 
 
 def test_an_answer_that_is_packed_is_given_up_unread() -> None:
