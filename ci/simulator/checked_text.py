@@ -31,6 +31,8 @@ _FIXED = re.compile(r"(?:std::)?u?int(?:8|16|32)_t")
 _BEFORE = 80
 """Characters before a function that may say that it is the kernel."""
 
+_LOOPS = ("for_statement", "while_statement", "do_statement")
+
 _LOSING = (
     "init_declarator",
     "return_statement",
@@ -38,9 +40,12 @@ _LOSING = (
     "assignment_expression",
     "call_expression",
     "cast_expression",
-    "for_statement",
+    *_LOOPS,
 )
 """What may keep less than it is given."""
+
+_CHANGES = {"+=": "Grown", "-=": "Shrunk", "*=": "Scaled", "/=": "Scaled"}
+"""What looks on in the kernel where a variable is changed."""
 
 _PLAIN = ("identifier", "field_expression", "subscript_expression")
 """What may be named twice."""
@@ -67,8 +72,8 @@ class _Side:
         return f" ::{self.namespace}::Cut<{kind}>({said if self.names else ''}) ="
 
 
-_KERNEL = _Side("AscendC", ("*", "+", "/"))
-_KERNEL_GIVEN = _Side("AscendC", ("*", "+", "/"), given=True)
+_KERNEL = _Side("AscendC", ("*", "+", "-", "/"))
+_KERNEL_GIVEN = _Side("AscendC", ("*", "+", "-", "/"), given=True)
 _HOST = _Side("optiling", ("*", "/"), names=True)
 """The compiler's own checks see the host side's sums and products that have signs. Sums without
 signs are mostly meant to wrap: a difference is added."""
@@ -175,7 +180,7 @@ def _edits(source: Source, node: Node, side: _Side) -> Iterator[Edit]:
         yield from _initial(source, node, side)
     elif node.type == "return_statement":
         yield from _returned(source, node, side)
-    elif node.type == "for_statement":
+    elif node.type in _LOOPS:
         yield from _counted(source, node, side)
     elif node.type in ("call_expression", "cast_expression"):
         yield from _cast_to_float(source, node, side)
@@ -186,12 +191,13 @@ def _edits(source: Source, node: Node, side: _Side) -> Iterator[Edit]:
         whole = node.parent is not None and node.parent.type == "expression_statement"
         if not whole and left.type != "template_function" and right.type != "string_literal":
             yield _behind(sign, f" ::{side.namespace}::Checked() {source.code(sign)}")
-    elif node.type == "assignment_expression" and right.type not in _CONSTANT:
+    elif node.type == "assignment_expression" and (
+        right.type not in _CONSTANT
+        or (right.type == "number_literal" and source.code(sign) in ("+=", "-="))
+    ):
         name = source.code(left)
-        if left.type in _PLAIN and source.code(sign) == "+=" and side.checked:
-            yield _behind(sign, f" ::AscendC::Grown({name}) =")
-        elif left.type in _PLAIN and source.code(sign) in ("*=", "/=") and side is not _HOST:
-            yield _behind(sign, f" ::AscendC::Scaled({name}) =")
+        if left.type in _PLAIN and source.code(sign) in _CHANGES and side is not _HOST:
+            yield _behind(sign, f" ::AscendC::{_CHANGES[source.code(sign)]}({name}) =")
         elif left.type in _PLAIN and source.code(sign) == "=":
             yield _behind(sign, side.cut(f"::std::decay_t<decltype({name})>", name))
 
@@ -210,16 +216,36 @@ def _initial(source: Source, node: Node, side: _Side) -> Iterator[Edit]:
 
 
 def _counted(source: Source, node: Node, side: _Side) -> Iterator[Edit]:
-    """`for (…; i < n; i++)`: such a counter that begins again never ends."""
-    condition, update = node.child_by_field_name("condition"), node.child_by_field_name("update")
-    if side is _HOST or condition is None or update is None or update.type != "update_expression":
+    """`for (…; i < n; i++)`, `while (i < n) { i++; }`: such a counter that begins again never ends.
+
+    One that counts down tells where it goes below zero.
+    """
+    condition = node.child_by_field_name("condition")
+    if side is _HOST or condition is None:
         return
-    name, sign = update.child_by_field_name("argument"), update.child_by_field_name("operator")
-    if name is None or sign is None or name.type != "identifier" or source.code(sign) != "++":
-        return
-    if re.search(rf"\b{source.code(name)}\b", source.code(condition)):
-        start = update.start_byte
-        yield Edit(start, start, f"::AscendC::counted({source.code(name)}), ")
+    for update in _updates(node):
+        name, sign = update.child_by_field_name("argument"), update.child_by_field_name("operator")
+        if name is None or sign is None or name.type != "identifier":
+            continue
+        if re.search(rf"\b{source.code(name)}\b", source.code(condition)):
+            seen = "counted" if source.code(sign) == "++" else "counted_down"
+            start = update.start_byte
+            yield Edit(start, start, f"::AscendC::{seen}({source.code(name)}), ")
+
+
+def _updates(loop: Node) -> Iterator[Node]:
+    """The `i++` of a loop: the update of a `for`, the statements of another one's own body."""
+    if loop.type == "for_statement":
+        places = [loop.child_by_field_name("update")]
+    else:
+        body = loop.child_by_field_name("body")
+        statements = [] if body is None else [body, *body.named_children]
+        places = [
+            s.named_children[0]
+            for s in statements
+            if s.type == "expression_statement" and s.named_children
+        ]
+    yield from (one for one in places if one is not None and one.type == "update_expression")
 
 
 def _cast_to_float(source: Source, node: Node, side: _Side) -> Iterator[Edit]:

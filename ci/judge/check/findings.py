@@ -47,6 +47,8 @@ _CAUSES: Final = (
 _HINTS: Final = (
     "whole_ratio",
     "no_lanes",
+    "mask_kind",
+    "below_zero",
     "beyond_rank",
     "element_size",
     "half_sum",
@@ -246,6 +248,7 @@ class Findings:
         wrong = self._cases(*_CAUSED)
         explained = wrong & self._cases(*(kind for kind in _CAUSES if kind != "unset"))
         puzzling = (self._cases(*_WRONG) | self._cases(*_ENDED, placed=False)) - explained
+        puzzling_for = {"below_zero": puzzling | self._cases(*_ENDED)}
         found = []
         for key in self.found:
             one = self._counted(key)
@@ -257,15 +260,17 @@ class Findings:
                 continue
             if one.kind in _MEANT and not wrong & cases and not one.fails:
                 continue
-            if one.kind in _HINTS and not puzzling & cases:
+            if one.kind in _HINTS and not puzzling_for.get(one.kind, puzzling) & cases:
                 continue
             if one.kind == "unset" and cases <= explained:
                 continue
             sure = one.place.case not in self.doubtful and key not in self.valued
             if one.kind in _CAUSES and wrong & cases and sure:
                 found.append(one.model_copy(update={"severity": Severity.ERROR}))
-            elif one.kind in (Outcome.WRONG_RESULT.value, *_ENDED) and not one.place.source:
-                found.append(one.model_copy(update={"advice": self._causes(cases) or one.advice}))
+            elif one.kind in (Outcome.WRONG_RESULT.value, *_ENDED):
+                kinds = (_CAUSES, _LESSER) if not one.place.source else (("below_zero",),)
+                advice = self._causes(cases, kinds) or one.advice
+                found.append(one.model_copy(update={"advice": advice}))
             else:
                 found.append(one)
         return tuple(
@@ -286,8 +291,8 @@ class Findings:
         one = self.found[key]
         return one.model_copy(update={"more": len(self.shown_by[key] - {one.place.case})})
 
-    def _causes(self, cases: set[str]) -> str:
-        for kinds in (_CAUSES, _LESSER):
+    def _causes(self, cases: set[str], choices: Iterable[tuple[str, ...]]) -> str:
+        for kinds in choices:
             shown = [
                 f
                 for key, f in self.found.items()

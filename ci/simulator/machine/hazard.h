@@ -5,6 +5,8 @@
 // scalar unit advance it. UB is shadowed by 32-byte blocks, GM by each pipe's latest accesses.
 #pragma once
 
+#include <array>
+
 #include "machine.h"
 
 namespace dav {
@@ -41,6 +43,7 @@ private:
     const void* site_;
     // "vadds on VECTOR overwrites what copy_ubuf_to_gm on MTE3 reads at UB bytes 0x0..0x1f".
     std::string told(int pipe) const;
+    bool covered(int pipe, const std::array<bool, PIPES>& left_out) const;
     void wait_for(int pipe, uint32_t record, const char* name);
     // Ends the launch when a register that watches UB asks for it.
     void check_watches(uint32_t start, uint32_t end, bool write) const;

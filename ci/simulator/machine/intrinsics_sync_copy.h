@@ -181,6 +181,8 @@ void dav_quotient(int64_t value, bool rest);
 void dav_fraction(int64_t value);
 // A product or sum of unsigned numbers of 32 bits wraps.
 void dav_wrapped(const char* what);
+// A difference of unsigned numbers is so much below zero: it becomes another number.
+void dav_below_zero(uint64_t below, uint64_t becomes);
 // The kernel goes beyond what the documentation allows; `message` is a sentence, `kind` the
 // warning's.
 void dav_limit(const char* message, const char* kind = "limit");

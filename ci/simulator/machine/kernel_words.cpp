@@ -117,6 +117,13 @@ void dav_wrapped(const char* what) {
              "This %s of unsigned integers is larger than 32 bits: it wraps.", what);
 }
 
+void dav_below_zero(uint64_t below, uint64_t becomes) {
+    if (current != nullptr)
+        warn(__builtin_return_address(0), "below_zero", "",
+             "A difference of unsigned integers is -%llu: it becomes %llu.",
+             static_cast<unsigned long long>(below), static_cast<unsigned long long>(becomes));
+}
+
 void dav_limit(const char* message, const char* kind) {
     if (current != nullptr) warn(__builtin_return_address(0), kind, "", "%s", message);
 }

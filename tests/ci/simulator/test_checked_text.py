@@ -21,6 +21,15 @@ def _made(statement: str) -> str:
         ("this->at = n;", "this->at = Cut<<decltype(this->at)>>() = n;"),
         ("at += n;", "at += Grown(at) = n;"),
         ("for (T i = 0; i < n; i++) {}", "for (T i = 0; i < n; counted(i), i++) {}"),
+        ("for (; i > 0; i--) {}", "for (; i > 0; counted_down(i), i--) {}"),
+        ("while (i < n) { g(); i++; }", "while (i < n) { g(); counted(i), i++; }"),
+        ("while (i < n) i++;", "while (i < n) counted(i), i++;"),
+        ("do { ++i; } while (i < n);", "do { counted(i), ++i; } while (i < n);"),
+        ("while (a < n) { i++; }", "while (a < n) { i++; }"),
+        ("g(a - b);", "g(a - Checked() - b);"),
+        ("at += 256;", "at += Grown(at) = 256;"),
+        ("at -= 256;", "at -= Shrunk(at) = 256;"),
+        ("at -= n;", "at -= Shrunk(at) = n;"),
         ("for (; a < n; i++) {}", "for (; a < n; i++) {}"),
         ("at /= n;", "at /= Scaled(at) = n;"),
         ("g(a / b);", "g(a / Checked() / b);"),
@@ -72,7 +81,8 @@ def test_casts_alone_are_replaced_where_nothing_else_is_wanted() -> None:
 
 def test_the_host_side_says_what_keeps_a_number() -> None:
     texts = {
-        "op_host/a.cpp": 'void f() { uint32_t n = g(); t->rows = n; k[m["a"]] = n * n; }',
+        "op_host/a.cpp": 'void f() { uint32_t n = g(); t->rows = n; k[m["a"]] = n * n;'
+        " n += 1; n += n; }",
         "op_kernel/a.cpp": "void f() { n = g(); }",
     }
     made = host_texts(texts)
@@ -81,7 +91,8 @@ def test_the_host_side_says_what_keeps_a_number() -> None:
     assert bare == (
         'void f() { uint32_t n = Cut<<decltype(n)>>("n") = g();'
         ' t->rows = Cut<<decltype(t->rows)>>("t->rows") = n;'
-        ' k[m["a"]] = Cut<<decltype(k[m["a"]])>>("a number") = n * ::optiling::Checked() * n; }'
+        ' k[m["a"]] = Cut<<decltype(k[m["a"]])>>("a number") = n * ::optiling::Checked() * n;'
+        " n += 1; n += n; }"
     )
 
 

@@ -131,6 +131,16 @@ def test_overwriting_a_buffer_that_is_still_read_is_a_race(harness: MachineHarne
     assert "overwrites what copy_ubuf_to_gm on MTE3 reads" in harness.fails("race", body, [X], [X])
 
 
+def test_of_two_unordered_accesses_only_the_one_that_waited_for_the_other_is_named(
+    harness: MachineHarness,
+) -> None:
+    refill = "copy_gm_to_ubuf(ub<float>(0x4000), a[0], 0, 1, 256, 0, 0);"
+    defined = FLAGS | {"SECOND": "order(PIPE_V, PIPE_MTE3);"}
+    done = harness.run(f"{COPY_ADD}{refill}", [X], [X], auto_sync=False, define=defined)
+    assert done.outcome == "race" and "from MTE3 to MTE2" in done.message
+    assert "VECTOR" not in done.message
+
+
 def test_scalar_read_of_a_vector_result_needs_a_flag(harness: MachineHarness) -> None:
     body = """
     set_vector_mask(~0ull, ~0ull);

@@ -38,6 +38,13 @@ public:
     void SetDimNum(size_t count) {
         count_ = count > kMaxDimNum ? kMaxDimNum : count;
         if (count == 0) dims_[0] = 0;
+        dims_[kMaxDimNum] = 0;
+    }
+    // A shape that nobody has told: its dimensions are 0, as on the device, and it is told once it
+    // is assigned, or given a rank.
+    void SetUntold() { dims_[kMaxDimNum] = kInvalidDimValue; }
+    bool IsUntold() const {
+        return count_ == 0 && dims_[0] == 0 && dims_[kMaxDimNum] == kInvalidDimValue;
     }
     int64_t GetDim(size_t i, const char* file = __builtin_FILE(),
                    int line = __builtin_LINE()) const {

@@ -222,16 +222,14 @@ Inferred run_inference(Node& node, const gert::OpFunctions& functions) {
     if (functions.infer_shape != nullptr) {
         gert::InferShapeContext context(&node);
         const auto& outputs = node.info.outputs_;
-        constexpr int64_t mark = gert::Shape::kInvalidDimValue;
         for (auto& out : outputs) {
-            if (out->GetOriginShape().IsScalar()) out->MutableOriginShape().SetDim(0, mark);
+            if (out->GetOriginShape().IsScalar()) out->MutableOriginShape().SetUntold();
         }
         found.shapes = word(functions.infer_shape(&context));
         bool told = outputs.empty();
         for (auto& out : outputs) {
-            gert::Shape& shape = out->MutableOriginShape();
-            if (shape.IsScalar() && shape.GetDim(0) == mark) {
-                shape.SetScalar();
+            if (out->GetOriginShape().IsUntold()) {
+                out->MutableOriginShape().SetScalar();
             } else {
                 told = true;
             }

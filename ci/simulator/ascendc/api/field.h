@@ -157,6 +157,33 @@ __aicore__ constexpr auto operator/(Dividend<T> a, U b) -> decltype(a.value / b)
     tell_mixed(a.value, b);
     return a.value / b;
 }
+template <typename T> struct Minuend {
+    T value;
+};
+template <typename T> __aicore__ constexpr auto operator-(const T& value, Checked) {
+    if constexpr (std::is_arithmetic_v<T>)
+        return Minuend<T>{value};
+    else
+        return value;
+}
+// Unsigned differences below zero may be meant: the machine notes where they are.
+template <typename T> __aicore__ constexpr void tell_below(const T& a, const T& b) {
+    if constexpr (std::is_integral_v<T> && std::is_unsigned_v<T>) {
+        if (!__builtin_is_constant_evaluated() && a < b)
+            dav_below_zero(uint64_t(b - a), uint64_t(a - b));
+    }
+}
+template <typename T, typename U>
+__aicore__ constexpr auto operator-(Minuend<T> a, U b) -> decltype(a.value - b) {
+    using Both = decltype(a.value - b);
+    if constexpr (std::is_integral_v<Both>) tell_below<Both>(Both(a.value), Both(b));
+    tell_mixed(a.value, b);
+    return a.value - b;
+}
+// A loop's `i--` becomes `counted_down(i), i--`.
+template <typename T> __aicore__ constexpr void counted_down(const T& counter) {
+    if constexpr (IS_NARROW<T>) tell_below<T>(counter, 1);
+}
 // A loop's `i++` becomes `counted(i), i++`.
 template <typename T> __aicore__ constexpr void counted(const T& counter) {
     if constexpr (IS_NARROW<T> && sizeof(T) < sizeof(int32_t)) {
@@ -184,6 +211,20 @@ template <typename T> struct Grown {
         else if constexpr (std::is_arithmetic_v<T>)
             tell_mixed(T(), more);
         return more;
+    }
+
+private:
+    const T& before_;
+};
+// `x -= n` becomes `x -= Shrunk(x) = n`.
+template <typename T> struct Shrunk {
+    __aicore__ constexpr explicit Shrunk(const T& before) : before_(before) {}
+    template <typename U> __aicore__ constexpr U operator=(U less) const {
+        if constexpr (IS_NARROW<T> && std::is_integral_v<U>)
+            tell_below<T>(before_, static_cast<T>(less));
+        else if constexpr (std::is_arithmetic_v<T>)
+            tell_mixed(T(), less);
+        return less;
     }
 
 private:

@@ -8,12 +8,23 @@ namespace AscendC {
 // ---- masks
 // A mask as callers give it, for elements of T: two words of bits, or how many leading elements.
 template <typename T> struct MaskArgument {
-    __aicore__ MaskArgument(const uint64_t bits[]) : high(bits[1]), low(bits[0]) {}
+    __aicore__ MaskArgument(const uint64_t bits[]) : high(bits[1]), low(bits[0]) {
+#ifdef DAV_CHECKED
+        if ((low & (low + 1)) != 0 || (high & (high + 1)) != 0)
+            dav_limit("The mask of an instruction names lanes by bits, and not the first ones.",
+                      "mask_kind");
+#endif
+    }
     // Any integer: a literal 0 could be a pointer as well as a count of another type.
     template <typename N, std::enable_if_t<std::is_integral_v<N>, int> = 0>
     __aicore__ MaskArgument(N count) {
         constexpr int32_t whole = int32_t(ONE_REPEAT_BYTE_SIZE / sizeof(T));
         const int32_t elements = int32_t(count);
+#ifdef DAV_CHECKED
+        if (elements > whole)
+            dav_limit("The mask of an instruction counts more lanes than a repeat has.",
+                      "mask_kind");
+#endif
         low = elements >= 64 ? FULL_MASK : (uint64_t(1) << elements) - 1;
         high = elements >= 128 || (elements == whole && whole != 64) ? FULL_MASK
                : elements > 64 ? (uint64_t(1) << (elements - 64)) - 1

@@ -11,6 +11,7 @@ from ci.model.settings import EvaluationSetup
 from ci.session.session import open_session
 from ci.simulator.toolchain import Toolchain
 from tests.ci.judge.check.faults import FAULTS, ROUNDED, ROWS, operator_with
+from tests.ci.judge.check.reported_faults import REPORTED
 from tests.ci.judge.check.small_operator import (
     LOAD,
     STORE,
@@ -24,11 +25,13 @@ from tests.ci.judge.check.small_operator import (
     write_operator,
 )
 
+EVERY = REPORTED | FAULTS
+
 
 @pytest.mark.few(1)
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", EVERY)
 def test_a_fault_is_a_finding_with_its_line(tmp_path: Path, name: str) -> None:
-    fault = FAULTS[name]
+    fault = EVERY[name]
     wrong = operator_with(fault, fault.wrong, tmp_path)
     report = checked(wrong)
     one, *_ = found(report, fault.kind)
@@ -126,9 +129,9 @@ def test_a_quotient_of_whole_numbers_on_the_host_side_is_named(tmp_path: Path, s
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", EVERY)
 def test_where_a_fault_is_mended_nothing_is_found(tmp_path: Path, name: str) -> None:
-    fault = FAULTS[name]
+    fault = EVERY[name]
     report = checked(operator_with(fault, fault.right, tmp_path))
     assert not report.fails, report.findings
 

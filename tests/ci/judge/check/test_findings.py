@@ -105,6 +105,21 @@ def test_a_failure_without_a_line_is_one_whatever_numbers_it_has_but_not_whateve
     assert [one.more for one in findings.ordered() if one.kind == "launch_error"] == [1]
 
 
+def test_a_difference_below_zero_is_named_where_a_launch_fails_at_another_line() -> None:
+    below = MachineWarning(
+        kind="below_zero", place=Place(file="op_kernel/a.cpp", line=3), text="It is -1."
+    )
+    failing, right = Findings(), Findings()
+    place = Place(case="own", file="op_kernel/a.cpp", line=9)
+    refusal = Refusal(place=place, sentence="It reads out of bounds.")
+    failing.failure(TrialFailure(Outcome.MEMORY_ERROR, refusal, warnings=(below,)))
+    error, note = failing.ordered()
+    assert (error.advice, note.kind) == ("Look first at op_kernel/a.cpp:3.", "below_zero")
+    assert not note.fails
+    right.warnings([below], "own")
+    assert right.ordered() == ()
+
+
 def test_what_an_overrun_leads_to_is_left_out_and_what_else_conflicts_is_not() -> None:
     over, far = (Place(file="op_kernel/a.cpp", line=line) for line in (3, 9))
     stored = Place(file="op_kernel/a.cpp", line=5)

@@ -9,6 +9,7 @@ import pytest
 from tests.ci.judge.check.small_operator import (
     changed,
     checked,
+    edited,
     found,
     line_of,
     line_with,
@@ -185,8 +186,8 @@ def test_a_number_too_large_for_a_variable_of_the_host_side_is_named(
         tmp_path / "short",
         "op_host/small.cpp",
         f"tiling.set_total({size});",
-        "struct Plain { uint16_t rows; } kept;\n    Plain* plain = &kept;\n    "
-        + before.replace("SIZE", size),
+        "struct Plain { uint16_t rows; } kept;\n    Plain* plain = &kept;\n"
+        "    size_t more = 0;\n    more += 1;\n    more -= 1;\n    " + before.replace("SIZE", size),
     )
     one, *_ = found(checked(folder), "narrowed_field")
     lines = (folder / "op_host/small.cpp").read_text().splitlines()
@@ -199,6 +200,29 @@ def test_a_number_too_large_for_a_variable_of_the_host_side_is_named(
 def test_a_shape_that_the_kernel_tells_may_be_shorter_than_the_inferred_one() -> None:
     told = checked(OPERATORS / "src/index/take_positive")
     assert found(told, "inference") == []
+
+
+@pytest.mark.long
+def test_an_output_that_a_case_leaves_out_is_not_held_against_inference(tmp_path: Path) -> None:
+    folder = changed(
+        tmp_path / "absent",
+        "op_host/small.cpp",
+        "this->AICore().SetTiling",
+        'this->Output("z").ParamType(OPTIONAL).DataType({ge::DT_FLOAT});\n'
+        "        this->SetInferShape([](gert::InferShapeContext* context) {\n"
+        "            *context->GetOutputShape(0) = *context->GetInputShape(0);\n"
+        "            return ge::GRAPH_SUCCESS;\n        });\n        this->AICore().SetTiling",
+    )
+    own = "    outputs: {y: {shape: [1024], dtype: float32}, z: null}\n    inputs:"
+    edited(
+        folder,
+        ("op_kernel/small.cpp", "GM_ADDR y, GM_ADDR w", "GM_ADDR y, GM_ADDR z, GM_ADDR w"),
+        ("workload.yaml", "golden: golden.py:small\n", ""),
+        ("workload.yaml", "    inputs:", own),
+    )
+    assert not checked(folder).fails
+    edited(folder, ("workload.yaml", "z: null", "z: {shape: [2], dtype: float32}"))
+    assert found(checked(folder), "inference")
 
 
 _SHAPE = "context->GetInputShape(0)->GetStorageShape()"
