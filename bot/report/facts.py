@@ -309,14 +309,22 @@ def _first_state(result: Result) -> str:
     if found is None or not found.differs:
         return ""
     speedup = f"{found.speedup:.2f}×"
+    if found.even and found.condition == "cold":
+        return _(" from a cold start, slower from none")
+    if found.even:
+        return _(" in the state: {state}, slower in none", state=_(found.condition))
     if found.condition == "cold":
         return _(", {speedup} from a cold start", speedup=speedup)
     return _(", {speedup} in the state: {state}", speedup=speedup, state=_(found.condition))
 
 
 def _gain(result: Result) -> str:
-    """'1.21×', or 'at least 1.14×' where a start state or a doubt of the model gives less."""
-    if result.uncertainty is not None and result.uncertainty.differs:
+    """'1.21×', or 'at least 1.14×' where a start state or a doubt of the model gives less.
+
+    A gain of which some state leaves nothing is that of the first state.
+    """
+    found = result.uncertainty
+    if found is not None and found.differs and not found.even:
         return _("at least {gain}", gain=f"{result.held:.2f}×")
     return f"{result.speedup:.2f}×"
 

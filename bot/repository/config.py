@@ -169,8 +169,9 @@ class RepositoryConfig(Frozen):
         default=1.02,
         ge=1.0,
         le=10.0,
-        description="No merge request is opened where the speedup may be less than this: in some"
-        " start state of a launch, or for some value that the model is unsure of.",
+        description="No merge request is opened where the speedup in the mean of the start states"
+        " of a launch may be less than this, by what the model is unsure of. What loses in some"
+        " state is never proposed.",
     )
     slowdown_threshold: float = Field(
         default=1.05,

@@ -202,8 +202,8 @@ def _propose(
     forge = connection.forge
     if result.verdict != "improved":
         return Delivered(said("nothing_to_propose"))
-    if result.held < job.minimum_speedup:
-        return Delivered(said("below_minimum", result.held, job.minimum_speedup))
+    if result.typical < job.minimum_speedup:
+        return Delivered(said("below_minimum", result.typical, job.minimum_speedup))
     if job.dry_run:
         return Delivered(said("dry_run"))
     if job.from_fork:
@@ -277,7 +277,7 @@ def _rebase(job: Job, result: Result, connection: Connection, report_at: str) ->
         raise InputError(f"Merge request {request.number} is not the bot's own.")
     if request.state != "open":
         return Delivered(said("no_longer_open", request.number, request.state))
-    if result.verdict == "improved" and result.held >= job.minimum_speedup:
+    if result.verdict == "improved" and result.typical >= job.minimum_speedup:
         settings = _submit_settings(job, connection.limits(), report_at, again=True)
         try:
             filed = submit(result, forge, connection.mirror.folder, settings)

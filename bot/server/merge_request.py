@@ -154,8 +154,11 @@ def slug(operator: str) -> str:
 def title(result: Result, *, conventional: bool = False) -> str:
     """One line, with the figure and whether it is simulated."""
     kind = "simulated" if result.fingerprint.simulated else result.fingerprint.device
-    least = "at least " if result.uncertainty and result.uncertainty.differs else ""
+    found = result.uncertainty
+    least = "at least " if found and found.differs else ""
     figure = f"{least}{result.held:.2f}x faster ({kind})"
+    if found and found.even:
+        figure = f"{result.speedup:.2f}x faster from a {found.condition} start ({kind})"
     if conventional:
         return inert(f"perf({result.operator}): {figure}", 120)
     return inert(f"Optimize {result.op_type}: {figure}", 120)

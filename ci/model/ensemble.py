@@ -46,6 +46,11 @@ def is_joint(member: str) -> bool:
     return member.startswith(JOINT)
 
 
+def draw_of(member: str) -> str:
+    """A member that moves all constants, without the condition that it is timed in."""
+    return next((member[: -len(c)] for c in CONDITIONS if member.endswith(f", {c}")), member)
+
+
 class Ensemble(Frozen):
     """The members that a launch is timed as."""
 

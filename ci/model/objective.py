@@ -6,10 +6,11 @@ would build on programs that are refused at the end.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from math import exp, log
 from statistics import fmean
 
-from ci.model.comparison import compare
+from ci.model.comparison import MINIMUM_EFFECT, SIMULATED_FLOOR, compare
 from ci.model.ensemble import CONDITIONS
 from ci.model.trial import Measurement, weighted_mean
 
@@ -40,6 +41,25 @@ def gains(before: Measurement, after: Measurement) -> dict[str, float]:
     }
 
 
+def mean(found: Iterable[float]) -> float:
+    """Geometric mean of speedups."""
+    return exp(fmean(map(log, found)))
+
+
+def slower(speedup: float) -> bool:
+    """Whether a speedup is a loss that simulated time can tell."""
+    return speedup * (1 + SIMULATED_FLOOR) < 1
+
+
+def lasts(states: Mapping[str, float]) -> bool:
+    """Whether speedups by start state are a gain that is worth reporting.
+
+    In the mean of the states it is at least the minimum effect, and no state is slower. In one
+    the memory may be what limits the original and whatever is made of it.
+    """
+    return mean(states.values()) > 1 + MINIMUM_EFFECT and not any(map(slower, states.values()))
+
+
 def worth(baseline: Measurement, measured: Measurement) -> float:
     """How many times as fast as the baseline a program counts: what a search maximises.
 
@@ -49,8 +69,8 @@ def worth(baseline: Measurement, measured: Measurement) -> float:
     found = gains(baseline, measured)
     if not found:
         return compare(baseline, measured).speedup
-    least, mean = min(found.values()), exp(fmean(map(log, found.values())))
-    return least * float((mean / least) ** OTHERS)
+    least = min(found.values())
+    return least * float((mean(found.values()) / least) ** OTHERS)
 
 
 def least_gain(before: Measurement, after: Measurement) -> tuple[str, float] | None:

@@ -211,6 +211,11 @@ class Result(Frozen):
         return self.speedup if self.uncertainty is None else self.uncertainty.low
 
     @property
+    def typical(self) -> float:
+        """The speedup in the mean of the start states: what 95 % of the model's doubts leave."""
+        return self.speedup if self.uncertainty is None else self.uncertainty.typical
+
+    @property
     def gain(self) -> str:
         """'at least 1.14×, 1.21× cold', or '1.21×' where nothing gives less."""
         return f"{self.speedup:.2f}×" if self.uncertainty is None else self.uncertainty.headline

@@ -9,8 +9,10 @@ from typing import Final
 
 from pydantic import Field, PositiveFloat
 
-from ci.model.ensemble import CONDITIONS, is_joint
+from ci.model.comparison import MINIMUM_EFFECT
+from ci.model.ensemble import CONDITIONS, draw_of, is_joint
 from ci.model.frozen import Frozen
+from ci.model.objective import lasts, mean, slower
 from ci.model.trial import CaseMeasurement, Measurement, weighted_mean
 
 KEPT = 0.5
@@ -58,6 +60,48 @@ class Uncertainty(Frozen):
     def held(self) -> float:
         """The speedup that holds in every start state, no constant moved."""
         return min(self.states.values(), default=self.speedup)
+
+    @property
+    def typical(self) -> float:
+        """The mean over the start states, or what 5 % of the draws of all constants fall short of
+        in that mean, where that is less."""
+        draws: dict[str, list[float]] = {}
+        for name, gain in self.members.items():
+            if is_joint(name):
+                draws.setdefault(draw_of(name), []).append(gain)
+        means = [mean(gains) for gains in draws.values()]
+        drawn = quantiles(means, n=20, method="inclusive")[:1] if len(means) > 1 else []
+        return min([mean(self.states.values() or [self.speedup]), *drawn])
+
+    @property
+    def lasts(self) -> bool:
+        """Whether the gain is worth reporting over the start states, no constant moved."""
+        return lasts(self.states or {self.condition: self.speedup})
+
+    @property
+    def doubt(self) -> tuple[str, float] | None:
+        """The member in which it may be no gain, with its speedup; None where it is one.
+
+        A start state may leave nothing of a gain, but loses nothing. A constant that is moved
+        alone, in the first state, leaves the minimum effect, and so do 95 % of the draws of all
+        constants in the mean over the states.
+        """
+        single = {name: gain for name, gain in self.members.items() if not is_joint(name)}
+        lost = {
+            name: gain
+            for name, gain in single.items()
+            if (slower(gain) if name in self.states else gain <= 1 + MINIMUM_EFFECT)
+        }
+        if slower(self.low):
+            lost.setdefault(*self.weakest)
+        if self.typical <= 1 + MINIMUM_EFFECT:
+            lost.setdefault(TOGETHER, self.typical)
+        return min(lost.items(), key=lambda one: one[1], default=None)
+
+    @property
+    def even(self) -> bool:
+        """Whether some start state or doubt leaves nothing of the gain that is worth a word."""
+        return self.low <= 1 + MINIMUM_EFFECT
 
     @property
     def headline(self) -> str:

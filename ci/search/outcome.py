@@ -14,6 +14,7 @@ from ci.judge.roofline import rooflines
 from ci.model.comparison import MINIMUM_EFFECT, STEP_EFFECT, compare
 from ci.model.errors import TrialFailure
 from ci.model.git_environment import git_environment
+from ci.model.objective import mean
 from ci.model.operator import Operator
 from ci.model.result import Result, UsedTuple, Verdict, Verification
 from ci.model.trial import Fingerprint, Outcome, Refusal, Trial
@@ -121,7 +122,7 @@ def _verified_best(run: Run, operator: Operator) -> _Found:
             reason = f"Trial {trial.number} failed where its time was measured: {spread.message}"
             failed = failed or reason
             continue
-        if spread is not None and spread.held <= 1 + MINIMUM_EFFECT:
+        if spread is not None and not spread.lasts:
             little = little or _too_little(trial, spread)
             continue
         trial = run.admit(trial)  # costs no evaluation, so that one refused takes nobody's place
@@ -160,11 +161,13 @@ def _verified_best(run: Run, operator: Operator) -> _Found:
 
 
 def _too_little(trial: Trial, spread: Uncertainty) -> str:
-    """Why a gain that holds in every start state is not worth a verification."""
+    """Why a gain as measured is not worth a verification."""
+    least = min(spread.states.values(), default=spread.speedup)
     return (
         f"Trial {trial.number} is faster by a factor of {spread.speedup:.3f} as measured"
-        f" ({spread.condition}), but of {spread.held:.3f} in every start state: a gain of at least"
-        f" {MINIMUM_EFFECT:.0%} is reported."
+        f" ({spread.condition}), but of {least:.3f} in some start state and of"
+        f" {mean(spread.states.values()):.3f} in their mean: a gain of at least"
+        f" {MINIMUM_EFFECT:.0%} in the mean is reported that loses nothing in any."
     )
 
 
@@ -173,7 +176,7 @@ def _untried(run: Run, trial: Trial, spread: Uncertainty | None, refusal: Refusa
     sure."""
     if spread is None:
         baseline, faster = run.baseline, compare(measured(run.baseline), measured(trial)).reason
-    elif spread.low > 1 + MINIMUM_EFFECT:
+    elif spread.doubt is None:
         baseline, faster = run.widened(run.baseline), _judged(spread)[1]
         trial = run.widened(trial)
     else:
@@ -221,7 +224,7 @@ def _surest_first(
         except TrialFailure as failure:
             yield trial, failure.refusal
             continue
-        if spread is not None and spread.low <= 1 + MINIMUM_EFFECT:
+        if spread is not None and spread.doubt is not None:
             doubtful.append((trial, spread))
         else:
             yield trial, spread
@@ -234,11 +237,11 @@ def _judged(spread: Uncertainty) -> tuple[Verdict, str]:
     held = least if spread.held < spread.speedup else ""
     factor = f"{spread.speedup:.3f} ({spread.condition}){held}"
     said = f"Faster by a factor of {factor}: {spread.interval}."
-    if spread.low > 1 + MINIMUM_EFFECT:
+    if spread.doubt is None:
         least = f"{where(spread.lowest)}: {spread.members[spread.lowest]:.2f}×."
         lost = f" Less than half of the gain remains {least}" if spread.hangs_on else ""
         return "improved", said + lost
-    member, gain = spread.weakest
+    member, gain = spread.doubt
     return "unknown", f"{said} That may be no gain {where(member)}: {gain:.2f}×."
 
 

@@ -451,7 +451,7 @@ def _loses(member: str, gain: float) -> str:
     """Why a gain as measured is none."""
     return (
         f"It takes {1 / gain:.3f} times as long as the original operator {where(member)}."
-        " A gain must hold in every start state and for all values of the uncertain constants."
+        " A change must lose in no start state, whatever the uncertain constants are."
     )
 
 

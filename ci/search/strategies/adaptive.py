@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from ci.model.comparison import MINIMUM_EFFECT, compare
-from ci.model.objective import least_gain
+from ci.model.objective import gains, lasts
 from ci.model.result import Verification
 from ci.model.trial import Outcome, Trial
 from ci.search.base import Strategy
@@ -97,7 +97,7 @@ class _State:
     def holds(self) -> bool:
         """Whether the best passes the final check; takes the next best where it does not.
 
-        One that would not be reported is not asked: it gains too little in some start state.
+        One that would not be reported is not asked: it gains too little over the start states.
         Nothing that was made from a refused one is that, for it mostly fails of the same.
 
         Asked while there is budget for something else.
@@ -108,8 +108,8 @@ class _State:
             return True
         if compare(base, measured).verdict != "improved":
             return True
-        least = least_gain(base, measured)
-        if least is not None and least[1] <= 1 + MINIMUM_EFFECT:
+        found = gains(base, measured)
+        if found and not lasts(found):
             return True
         self.best = run.admit(self.best)
         if self.best.refusal is None and isinstance(run.confirm(self.best), Verification):

@@ -6,7 +6,7 @@ import pytest
 
 from ci.model.ensemble import JOINT
 from ci.model.trial import Measurement
-from ci.model.uncertainty import uncertainty
+from ci.model.uncertainty import TOGETHER, uncertainty
 from tests.bot.make import result
 
 
@@ -16,6 +16,7 @@ def measured(*members_us: dict[str, float]) -> Measurement:
     return base.over({case.case: m for case, m in zip(base.cases, members_us, strict=True)})
 
 
+STATES = ("cold", "warm")
 BEFORE = measured({"cold": 8.0, "a.b = 2": 16.0}, {"cold": 2.0, "a.b = 2": 4.0})
 
 
@@ -62,3 +63,30 @@ def test_without_the_same_members_on_both_sides_nothing_is_said() -> None:
     assert uncertainty(plain, plain) is None
     assert uncertainty(BEFORE, plain) is None
     assert uncertainty(BEFORE, measured({"cold": 4.0}, {"cold": 1.0})) is None
+
+
+WORLDS = [f"{JOINT}, draw {number}, {state}" for number in range(1, 21) for state in STATES]
+
+
+@pytest.mark.parametrize(
+    ("gains", "doubt"),
+    [
+        ({}, None),
+        ({"warm": 1.0}, None),
+        ({"warm": 0.99}, "warm"),
+        ({"a.b = 2": 1.0}, "a.b = 2"),
+        ({name: 0.97 for name in WORLDS if "draw 1," in name}, None),
+        ({name: 0.97 for name in WORLDS if "draw 1" in name}, TOGETHER),
+        ({name: 1.001 for name in WORLDS if "warm" in name}, None),
+        ({name: 1.001 for name in WORLDS if "draw 1" in name}, TOGETHER),
+    ],
+)
+def test_a_gain_is_sure_where_no_state_loses_and_no_constant_takes_it_away(
+    gains: dict[str, float], doubt: str | None
+) -> None:
+    names = [*STATES, "a.b = 2", *WORLDS]
+    before = measured(*[dict.fromkeys(names, 1.2)] * 2)
+    after = measured(*[{name: 1.2 / gains.get(name, 1.2) for name in names}] * 2)
+    found = uncertainty(before, after)
+    assert found is not None
+    assert (found.doubt and found.doubt[0]) == doubt

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.report.facts import case_rows, headline
+from bot.server.merge_request import title
 from ci.judge.gates.coverage import CoverageGate
 from ci.model.budget import Budget
 from ci.model.errors import TrialFailure
@@ -347,11 +348,26 @@ def test_a_gain_in_one_state_alone_may_be_built_on_and_is_not_reported(tmp_path:
     assert alone.verdict == "not_improved"
 
 
-def test_a_gain_too_small_in_some_state_is_neither_verified_nor_unknown(tmp_path: Path) -> None:
-    result = conclusion(InStates(tmp_path), tmp_path, "8 4.97 7")
+def test_a_gain_of_which_one_state_leaves_nothing_is_reported_by_the_first(tmp_path: Path) -> None:
+    result = conclusion(InStates(tmp_path), tmp_path, "8 4.99 6")
+    assert (result.verdict, result.best.number) == ("improved", 1)
+    assert "of at least 1.002 in every start state" in result.verdict_reason
+    assert "1.25× faster from a cold start, slower from none" in headline(result)
+    assert title(result).endswith("1.25x faster from a cold start (simulated)")
+    assert result.typical == pytest.approx((1.25 * 5 / 4.99 * 8 / 6) ** (1 / 3))
+
+
+@pytest.mark.parametrize(
+    ("takes", "said"),
+    [("8 5.04 6", "1.250 as measured (cold), but of 0.992 in"), ("9.8 4.99 8", "1.007 in their")],
+)
+def test_a_gain_too_small_in_the_mean_or_lost_somewhere_is_neither_verified_nor_unknown(
+    tmp_path: Path, takes: str, said: str
+) -> None:
+    result = conclusion(InStates(tmp_path), tmp_path, takes)
     assert (result.verdict, result.best.number) == ("not_improved", 0)
     assert result.verification is None
-    assert "by a factor of 1.250 as measured (cold), but of 1.006 in every" in result.verdict_reason
+    assert said in result.verdict_reason
 
 
 def test_the_commit_is_that_of_the_operators_repository(
