@@ -524,17 +524,19 @@ def kernel_texts(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]
     Leaving the host sources out keeps a kernel's cache entry valid when only the tiling changes.
     """
     kernel = {f: t for f, t in texts.items() if f.startswith("op_kernel/")}
-    if operator.launch is not None:
-        kernel = {f: device_half(t) for f, t in kernel.items()}
-    kernel = {f: _kernel_text(t) for f, t in kernel.items()}
+    kernel = {f: _kernel_text(t, operator.launch is not None) for f, t in kernel.items()}
     if any("op_host" in text for text in kernel.values()):
         return {**{f: t for f, t in texts.items() if f.startswith("op_host/")}, **kernel}
     return kernel
 
 
 @lru_cache(maxsize=64)
-def _kernel_text(text: str) -> str:
-    return selecting_keys(without_attributes(without_launches(text)))
+def _kernel_text(text: str, launched: bool) -> str:
+    """A source as it is compiled: one that launches holds the host's functions, too."""
+    alone = without_launches(text)
+    if launched or alone != text:
+        alone = without_launches(device_half(text))
+    return selecting_keys(without_attributes(alone))
 
 
 def _named(top: Path, operator: Operator, side: str) -> list[str]:

@@ -313,6 +313,26 @@ def test_launchers_are_blanked_to_equal_length() -> None:
     assert plain.split() == ["void", "f()", "{", "other();", "}"]
 
 
+def test_a_host_function_that_launches_may_call_what_only_programs_have(
+    toolchain: Toolchain, variant: KernelVariant
+) -> None:
+    name = OPERATOR.read(KERNEL).partition("__aicore__ void ")[2].partition("(")[0]
+    launcher = f"""
+#ifndef __CCE_KT_TEST__
+int wait_for_it(void* stream) {{ return aclrtSynchronizeStream(stream); }}
+void start_it(uint32_t blocks, void* stream, GM_ADDR x) {{
+    {name}<<<blocks, nullptr, stream>>>(x);
+    wait_for_it(stream);
+}}
+#endif
+"""
+    text = OPERATOR.read(KERNEL) + launcher
+    toolchain.compile_kernel(OPERATOR, OPERATOR.texts({KERNEL: text}), variant)
+    with pytest.raises(TrialFailure, match="aclrtSynchronizeStream"):
+        alone = text.replace(f"{name}<<<blocks, nullptr, stream>>>(x);", "")
+        toolchain.compile_kernel(OPERATOR, OPERATOR.texts({KERNEL: alone}), variant)
+
+
 def test_only_the_selected_tiling_key_is_instantiated(
     toolchain: Toolchain, variant: KernelVariant
 ) -> None:
