@@ -43,6 +43,11 @@ class Commit:
         return {path: blob for mode, blob, path in self._entries if mode in ("100644", "100755")}
 
     @cached_property
+    def submodules(self) -> frozenset[str]:
+        """Paths at which the tree names a commit of another repository; nobody enters them."""
+        return frozenset(path for mode, _, path in self._entries if mode == "160000")
+
+    @cached_property
     def links(self) -> dict[str, tuple[str, str]]:
         """Blob hash and target by path, over all symbolic links."""
         blobs = {path: blob for mode, blob, path in self._entries if mode == "120000"}
@@ -275,9 +280,26 @@ def workload_of(judge: Commit, folder: str, chosen: str | None, workloads: str) 
     There AROUND/NAME goes first, where around is the name of any folder that the operator lies in,
     nearest first: it tells operators of one name apart.
     """
+    places = _workload_places(judge, folder, chosen, workloads)
+    return next((place for place in places if place in judge.files), None)
+
+
+def workload_submodule(
+    judge: Commit, folder: str, chosen: str | None, workloads: str
+) -> str | None:
+    """The submodule that the operator's workload would lie in, as `workload_of` looks for it."""
+    for place in _workload_places(judge, folder, chosen, workloads):
+        around = {parent.as_posix() for parent in PurePosixPath(place).parents}
+        if within := around & judge.submodules:
+            return min(within)
+    return None
+
+
+def _workload_places(judge: Commit, folder: str, chosen: str | None, workloads: str) -> list[str]:
+    if chosen:
+        return [chosen]
     *around, name = folder.split("/")
     below = [f"{workloads}/{one}/{name}" for one in reversed(around)] + [f"{workloads}/{name}"]
     further = below if workloads and folder != layout.TOP else ()
     beside = workload_folders(folder, judge.files)
-    places = [chosen] if chosen else [workload_place(place) for place in (*beside, *further)]
-    return next((place for place in places if place in judge.files), None)
+    return [workload_place(place) for place in (*beside, *further)]

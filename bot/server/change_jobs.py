@@ -15,7 +15,7 @@ from bot.repository.config import FILE
 from bot.repository.job import ASKED, VERIFYING, Job
 from bot.repository.mirror import Commit
 from bot.server.comments.wording import said
-from bot.server.job_maker import Subject, Work, judged_by
+from bot.server.job_maker import Subject, Work, judged_by, why_not_judged
 from ci.model.budget import VERIFICATION
 from ci.model.checked_change import CheckedChange
 from ci.model.errors import InputError, worded
@@ -52,7 +52,8 @@ def change_jobs(
         elif folder not in before.operators and kind == "measure":
             words.append(said("new_operator", folder))
         elif workload is None:
-            words.append(said("no_workload", folder, work.home.default_branch, FILE))
+            branch = work.home.default_branch
+            words.append(why_not_judged(work.judge, folder, work.config, branch))
         else:
             subject = Subject(folder, head, work.judge, workload)
             jobs.append(_job(work, subject, base, request, person, kind))

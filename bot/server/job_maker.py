@@ -18,7 +18,7 @@ from bot.repository.config import FILE, RepositoryConfig
 from bot.repository.connection import Connection
 from bot.repository.job import ASKED, DERIVED, Job, Record, job_key
 from bot.repository.judge import judge_files
-from bot.repository.mirror import Commit, Mirror, workload_of
+from bot.repository.mirror import Commit, Mirror, workload_of, workload_submodule
 from bot.repository.trigger import Touched, touched_operators
 from bot.server.comments.wording import said
 from bot.server.refused import No, refusals
@@ -111,10 +111,21 @@ class Subject:
 
 def judged_by(judge: Commit, folder: str, config: RepositoryConfig) -> str | None:
     """The workload that judges the operator in `folder`: its file, `DERIVED` where there is none,
-    None where the one that the configuration names is missing."""
+    None where the one that the configuration names is missing, or would lie in a submodule."""
     chosen = config.override(folder).workload
     workload = workload_of(judge, folder, chosen, config.workloads)
-    return DERIVED if workload is None and not chosen else workload
+    if workload is not None or chosen:
+        return workload
+    return None if workload_submodule(judge, folder, chosen, config.workloads) else DERIVED
+
+
+def why_not_judged(judge: Commit, folder: str, config: RepositoryConfig, branch: str) -> str:
+    """Why `judged_by` finds nothing, as a sentence."""
+    chosen = config.override(folder).workload
+    inside = workload_submodule(judge, folder, chosen, config.workloads)
+    if inside:
+        return said("workload_in_submodule", folder, inside, FILE)
+    return said("no_workload", folder, branch, FILE)
 
 
 def touched(head: Commit, changed: Sequence[str]) -> tuple[Touched, ...]:
@@ -159,7 +170,7 @@ def make_jobs(
             continue
         workload = judged_by(work.judge, folder, config)
         if workload is None:
-            words.append(said("no_workload", folder, work.home.default_branch, FILE))
+            words.append(why_not_judged(work.judge, folder, config, work.home.default_branch))
             continue
         subject = Subject(folder, head, work.judge, workload)
         jobs.append(_job(work, subject, command, request, comment))

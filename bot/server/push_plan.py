@@ -7,9 +7,8 @@ from typing import Final
 
 from bot.base.git import GitError
 from bot.repository.command import Command
-from bot.repository.config import FILE
 from bot.server.comments.wording import said
-from bot.server.job_maker import Work, judged_by, make_jobs, touched
+from bot.server.job_maker import Work, judged_by, make_jobs, touched, why_not_judged
 from bot.server.own_requests import BRANCHES
 from bot.server.plan_model import Plan
 from bot.server.refused import all_passed_over, passed_over
@@ -54,7 +53,7 @@ def push_plan(work: Work) -> Plan:
     facts = dict(passed_over(*here, folder, "") for folder in ("", *waited))
     for folder in folders:
         if work.config.covers(folder) and judged_by(head, folder, work.config) is None:
-            reason = said("no_workload", folder, branch, FILE)
+            reason = why_not_judged(head, folder, work.config, branch)
             facts |= [passed_over(*here, folder, reason)]
     changed = {n: value for n, value in facts.items() if value != work.records.fact(n)}
     return Plan(

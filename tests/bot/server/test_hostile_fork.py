@@ -65,13 +65,13 @@ def praised(job: Job, connection: Connection) -> Result:
 
 
 def test_no_word_and_no_file_of_a_hostile_fork_has_effect(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     ops = sample(tmp_path, "../padding.py")
     secret, ran = tmp_path / "secret.py", tmp_path / "ran"
     secret.write_text(f"# {SECRET}\ndef f(*x):\n    return x\n")
     stranger = ops.as_user("mallory", "none")
-    fork = hostile_fork(tmp_path, ops.checkout, OPERATOR, KERNEL, stranger, secret)
+    fork = hostile_fork(tmp_path, ops.checkout, OPERATOR, KERNEL, stranger, secret, ran)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("GIT_CONFIG_GLOBAL", raising=False)
     (tmp_path / ".gitconfig").write_text(
@@ -121,4 +121,7 @@ def test_no_word_and_no_file_of_a_hostile_fork_has_effect(
         prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
         assert not IN_A_COMMIT.search(prose), prose
         assert "<b>" not in re.sub(r"`[^`]*`", "", prose)
-        assert SECRET not in text and "\u202e" not in text
+        assert SECRET not in text and "\u202e" not in text and "\x1b" not in text
+    assert not list(tmp_path.rglob("leaked"))
+    logged = [line for line in caplog.text.splitlines() if re.match(r"\s*(::|##)", line)]
+    assert not logged, "an order to a CI's runner"

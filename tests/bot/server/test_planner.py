@@ -164,6 +164,23 @@ def test_a_workload_that_the_configuration_names_and_nobody_has_is_said(tmp_path
     assert "has no workload on `main`" in answer(made)
 
 
+def test_a_workload_in_a_submodule_is_said_to_be_there_and_none_is_derived(ops: Repository) -> None:
+    """Whoever put it there wants to be judged by it, not by one that the bot makes."""
+    git(ops.checkout, "checkout", "-q", "main")
+    inner = git(ops.checkout, "rev-parse", "HEAD")
+    git(ops.checkout, "rm", "-q", "src/math/scale/workload.yaml")
+    git(ops.checkout, "update-index", "--add", "--cacheinfo", f"160000,{inner},bench/all")
+    git(ops.checkout, "commit", "-q", "-m", "Submodule")
+    git(ops.checkout, "push", "-q", "origin", "main")
+    (ops.checkout / "bench" / "all").mkdir(parents=True)
+    derived = ops.comment(ops.request(branch="first").number, "/optimize")
+    assert len(derived.jobs) == 1, "a folder that does not hold workloads decides nothing"
+    ops.commit("main", {".ascendopt.yml": "workloads: bench/all\n"})
+    made = ops.comment(ops.request(branch="second").number, "/optimize")
+    assert not made.jobs
+    assert "would lie in the submodule `bench/all`" in answer(made)
+
+
 def test_a_merge_request_cannot_raise_its_own_budget(ops: Repository) -> None:
     request = ops.request({KERNEL: "int k;\n", ".ascendopt.yml": "budget: 900\nmax_budget: 1000\n"})
     (job,) = ops.comment(request.number, "/optimize budget=900").jobs
