@@ -13,7 +13,7 @@ from typing import Final
 
 from pydantic import Field, model_validator
 
-from bot.base.git import Git
+from bot.base.git import Git, GitError
 from bot.base.text import WEB_ADDRESS
 from bot.forge.kinds import FORGES, identity
 from bot.forge.settings import ForgeSettings, belongs, not_its_server, settings_of
@@ -147,7 +147,14 @@ def checkout_settings(checkout: Path, home: Path) -> BotSettings:
     found = settings_of("auto", checkout, "origin").model_dump()
     chosen: dict[str, float] = {}
     if found["forge"] == "local":
-        place = Path(git.run("remote", "get-url", "--", "origin").strip().removeprefix("file://"))
+        try:
+            address = git.run("remote", "get-url", "--", "origin").strip()
+        except GitError:
+            raise InputError(
+                f"{checkout} has no remote 'origin', which names the repository to watch: add it"
+                " with `git remote add origin ADDRESS`, or give a file of settings."
+            ) from None
+        place = Path(address.removeprefix("file://"))
         found["repository"] = str((git.top() or checkout) / place)
         chosen["poll_seconds"] = LOCAL_POLL_S
     one = ServedRepository.model_validate(found)

@@ -19,7 +19,8 @@ from bot.server.queue import Queue
 from bot.server.run_job import CHECKOUT, JOB_FILE, read_job, result_file
 from bot.server.service import Service
 from bot.server.worker import WorkSettings
-from ci.model.errors import InputError
+from ci.model.errors import InputError, plainly
+from ci.model.folder import writable_folder
 from ci.session import facts
 
 LOG: Final = logging.getLogger("ascendopt.bot")
@@ -31,7 +32,11 @@ def start_service(
     settings: BotSettings, secrets: Mapping[str, str], *, dry_run: bool = False
 ) -> Service:
     """Connect, open the queue and start the threads. Raises InputError."""
-    settings.data.mkdir(parents=True, exist_ok=True)
+    try:
+        writable_folder(settings.data).mkdir(parents=True, exist_ok=True)
+    except (ValueError, OSError) as problem:
+        said = f"The folder `data` of the settings cannot be {settings.data}: {plainly(problem)}."
+        raise InputError(said) from None
     connections = served_connections(settings, secrets, dry_run=dry_run)
     if not facts.files_are_closed():
         allowed = "run all the same" if settings.allow_unsandboxed else "not run"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from bot.base.secret import hide, renewed, take
 from bot.cli.options import OrdinaryPath, build, options
 from bot.repository.settings import read_settings
 from bot.server.serving import bank_page, start_service
+from ci.model.errors import InputError, plainly
 from ci.model.frozen import Frozen
 
 LOG = logging.getLogger("ascendopt.bot")
@@ -51,6 +53,7 @@ def serve(settings: Path, as_json: bool, **given: Any) -> None:
     hide()
     secrets = take(read.secret_variables)
     hooks = webhook_secrets(read, secrets)
+    listening = _listening(read.host, read.port if chosen.port is None else chosen.port)
     service = start_service(read, secrets, dry_run=chosen.dry_run)
     dashboard = Dashboard(
         service.queue,
@@ -62,21 +65,36 @@ def serve(settings: Path, as_json: bool, **given: Any) -> None:
     app = make_app(
         service.queue, hooks, names, lambda: service.alive, dashboard, alarms=service.alarms
     )
-    port = read.port if chosen.port is None else chosen.port
     # Only proxies that the environment names may say whom they speak for.
     config = uvicorn.Config(
         app,
-        host=read.host,
-        port=port,
         http=ImpatientProtocol,
         log_config=None,
         access_log=False,
         proxy_headers=False,
     )
     try:
-        announcing_server(config).run()
+        announcing_server(config).run(sockets=[listening])
     finally:
         service.stop()
+        listening.close()
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket bound there. It is taken before anything starts, so that a second server ends."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # With the protocol named, asyncio switches Nagle's algorithm off.
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+        return bound
+    except OSError as problem:
+        bound.close()
+        raise InputError(
+            f"No server can listen on {host}, port {port}: {plainly(problem)}."
+            " Name another `port` in the settings, or give --port."
+        ) from None
 
 
 def announcing_server(config: Any) -> Any:

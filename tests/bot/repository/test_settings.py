@@ -24,3 +24,10 @@ def test_a_checkout_is_watched_where_its_origin_is(tmp_path: Path) -> None:
 def test_what_is_no_checkout_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="neither a file of settings nor a git checkout"):
         checkout_settings(tmp_path, tmp_path)
+
+
+def test_a_checkout_without_an_origin_says_how_to_add_one(tmp_path: Path) -> None:
+    checkout = repository(tmp_path)
+    git(checkout, "remote", "remove", "origin")
+    with pytest.raises(InputError, match="git remote add origin ADDRESS"):
+        checkout_settings(checkout, tmp_path / "home")
