@@ -73,7 +73,7 @@ def hostile_fork(
         "CMakeLists.txt": f'execute_process(COMMAND cp "{secret}" leaked)\n',
         f"{NAME}/op_host/{NAME}.cpp": f'#include "{secret}"\n',
         "Makefile": f"X := $(shell cp '{secret}' leaked)\nall:\n\tcp '{secret}' leaked\n",
-        "compile_commands.json": f'[{{"directory": "/", "file": "x.cpp", "command": "cp {secret}"}}]',
+        "compile_commands.json": f'[{{"directory": "/", "file": "x", "command": "cp {secret}"}}]',
         "setup.py": HOSTILE,
         "conftest.py": HOSTILE,
         f"{operator}/scripts/gen_data.py": HOSTILE,

@@ -125,6 +125,20 @@ def test_nothing_of_this_project_can_be_imported(tmp_path: Path, level: Level) -
         ("while True: pass", "was stopped after"),
         ("import numpy as np\n    return np.zeros(1 << 36, np.int8)", "MemoryError"),
         ("print('noise')\n    raise ValueError('a' * 5000)", "ValueError: a{100,1000}"),
+        ("while True: print('x' * 100_000)", "was stopped after"),
+        ("import os\n    while True: os.fork()", "forbidden system call"),
+        ("import os, time\n    if not os.fork(): os.setsid(), time.sleep(600)\n    return x",
+         "forbidden system call"),
+        ("import threading as t\n    while True: t.Thread(target=t.Event().wait).start()",
+         "forbidden system call|RuntimeError"),
+        ("import sys\n    here = sys._getframe()\n    while 'answers' not in here.f_locals:\n"
+         "        here = here.f_back\n    here.f_locals['answers'].write(bytes(99))\n    return x",
+         "gave a malformed answer"),
+        ("return [x] * 40_000", "gave a malformed answer|was stopped"),
+        ("class E(Exception):\n        def __str__(self): raise SystemExit(5)\n    raise E",
+         "ended with exit code 5"),
+        ("import numpy as np\n    np.asarray = None\n    return x", "ended with exit code 1"),
+        ("raise ValueError('\\x1b[2J\\n::error::x')", r"ValueError: \[2J ::error::x"),
         ("return [[x]]", "gave a malformed answer"),
         ("return None", "returned for case 'c' a NoneType, not an array of numbers"),
     ],
@@ -135,6 +149,17 @@ def test_a_golden_that_misbehaves_is_told_in_a_sentence(
     monkeypatch.setattr(golden_module, "CASE_SECONDS", 2.0)
     with pytest.raises(InputError, match=words):
         answer(golden(tmp_path, f"def f(x):\n    {body}\n"))
+
+
+def test_an_answer_that_compares_as_it_likes_is_plain_numbers_here(tmp_path: Path) -> None:
+    source = (
+        "import numpy as np\nclass Any(np.ndarray):\n    def __eq__(self, other): return True\n"
+        "    __array_ufunc__ = __ne__ = __sub__ = __eq__\ndef f(x):\n    return x.view(Any)\n"
+    )
+    case = WorkloadCase(name="c", inputs=(TensorCase(shape=(2,), dtype="float32"),))
+    (out,) = golden(tmp_path, source).outputs(case, [np.zeros(2, np.float32)])
+    assert type(out) is np.ndarray
+    assert not (out == 1).any()
 
 
 def test_a_golden_goes_on_after_a_mistake_and_after_its_thread_has_ended(tmp_path: Path) -> None:
