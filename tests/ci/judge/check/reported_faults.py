@@ -156,6 +156,7 @@ BRANCH = f"""
             Muls(a, a, 2.0f, 256);
             {ordered("V_MTE3")}
             DataCopy(y[i], a, 256);
+            {ordered("MTE3_V")}
             if (LAST) {{
                 queue.FreeTensor(a);
             }}
