@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import combinations
 
 import numpy as np
@@ -15,6 +16,7 @@ from ci.judge.varied.base import input_count, tensors
 from ci.judge.varied.lengths import Empty
 from ci.judge.varied.values import Attributes, Exact, GivenValues, Ranges
 from ci.model.dtypes import BY_NAME
+from ci.model.errors import InputError, TrialFailure
 from ci.model.launch import arrays
 from ci.model.workload import TensorCase, WorkloadCase
 
@@ -24,9 +26,12 @@ DECIDING = (Attributes.name, GivenValues.name)
 
 def doubtful(standard: Standard, family: str, case: WorkloadCase) -> bool:
     """Whether nothing says that the operator takes a case, as its inputs no longer fit together,
-    are empty, hold integers of another range, or may ask for other outputs than the case has."""
-    if not family or standard.workload.golden:
+    are empty, hold integers of another range, or may ask for other outputs than the case has. A
+    golden function says so, unless it only repeats an input along another one."""
+    if not family:
         return False
+    if standard.workload.golden:
+        return only_repeated(standard, case)
     if unlike(standard.workload.cases, family, case):
         return True
     return family in DECIDING and as_inferred(standard, case) is None
@@ -66,16 +71,49 @@ def unlike(own: Sequence[WorkloadCase], family: str, case: WorkloadCase) -> bool
 def lengths_part(own: Sequence[WorkloadCase], case: WorkloadCase) -> bool:
     """Whether two inputs differ in a dimension, counted from the last one, in which they are equal
     in every one of the `own` cases whose inputs have as many dimensions."""
+    return any(_parted(own, case))
+
+
+def only_repeated(standard: Standard, case: WorkloadCase) -> bool:
+    """Whether inputs differ in what is equal in all own cases, and the golden function takes them
+    because it repeats one along the other: its outputs are the same where that is written out."""
+    pairs = [*_parted(standard.workload.cases, case)]
+    if not pairs:
+        return False
+    references = standard.references
+    try:
+        right = references.of(case, standard.workload.seeds[0])
+        inputs = [*right.inputs]
+        present = [n for n, one in enumerate(inputs) if isinstance(one, np.ndarray)]
+        if len(present) != len(_inputs(case)):
+            return False
+        for short, long in (way for pair in pairs for way in (pair, pair[::-1])):
+            one, other = (right.inputs[present[n]] for n in (short, long))
+            assert isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
+            if one.size < other.size:
+                with suppress(ValueError):
+                    inputs[present[short]] = np.broadcast_to(one, other.shape).copy()
+        outputs = references.supposed(case, inputs)
+    except (InputError, TrialFailure, ValueError):
+        return False
+    same = zip(arrays(outputs), arrays(right.outputs), strict=True)
+    return all(a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in same)
+
+
+def _parted(own: Sequence[WorkloadCase], case: WorkloadCase) -> Iterator[tuple[int, int]]:
+    """The pairs of inputs that differ in what is equal in the own cases."""
     inputs = _inputs(case)
     ranks = _ranks(inputs)
     alike = [known for known in map(_inputs, own) if _ranks(known) == ranks]
-    return any(
-        inputs[a].shape[-d] != inputs[b].shape[-d]
-        and all(known[a].shape[-d] == known[b].shape[-d] for known in alike)
-        for a, b in combinations(range(len(inputs)), 2)
-        if alike and inputs[a].values is None and inputs[b].values is None
-        for d in range(1, min(ranks[a], ranks[b]) + 1)
-    )
+    for a, b in combinations(range(len(inputs)), 2):
+        if not alike or inputs[a].values is not None or inputs[b].values is not None:
+            continue
+        if any(
+            inputs[a].shape[-d] != inputs[b].shape[-d]
+            and all(known[a].shape[-d] == known[b].shape[-d] for known in alike)
+            for d in range(1, min(ranks[a], ranks[b]) + 1)
+        ):
+            yield a, b
 
 
 def _whole(one: TensorCase) -> bool:

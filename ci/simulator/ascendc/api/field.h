@@ -230,8 +230,23 @@ template <typename T> struct Shrunk {
 private:
     const T& before_;
 };
+// The scalar of an instruction, in the tensor's type.
+template <typename T> class ScalarValue {
+public:
+    template <typename U>
+    __aicore__ constexpr ScalarValue(const U& given) : value_(static_cast<T>(given)) {
+        if constexpr (std::is_integral_v<U> && !std::is_integral_v<T>)
+            if (!__builtin_is_constant_evaluated()) dav_fraction(int64_t(given));
+    }
+    __aicore__ constexpr operator const T&() const { return value_; }
+
+private:
+    T value_;
+};
+template <typename T> using ScalarOf = std::enable_if_t<true, ScalarValue<T>>;  // not deduced
 #else
 template <typename T> using FieldOf = T;
+template <typename T> using ScalarOf = const T&;
 // As the documentation has it: kernels take pointers to these functions.
 using Count = const int32_t&;
 #endif

@@ -20,17 +20,17 @@ __aicore__ inline void DuplicateImpl(__ubuf__ T* dst, const T& value, const Coun
     vector_dup(dst, value, 1, 1, 1, DEFAULT_REPEAT_STRIDE, 0);
 }
 template <typename T, bool isSetMask = true>
-__aicore__ inline void Duplicate(const LocalTensor<T>& dst, const T& scalarValue,
+__aicore__ inline void Duplicate(const LocalTensor<T>& dst, ScalarOf<T> scalarValue,
                                  const MaskOf<T>& mask, const FieldOf<uint8_t> repeatTime,
                                  const FieldOf<uint16_t> dstBlockStride,
                                  const FieldOf<uint8_t> dstRepeatStride) {
-    DuplicateImpl<T, isSetMask>(dst.pointer(), scalarValue, mask, repeatTime, dstBlockStride,
-                                dstRepeatStride);
+    DuplicateImpl<T, isSetMask>(dst.pointer(), static_cast<const T&>(scalarValue), mask, repeatTime,
+                                dstBlockStride, dstRepeatStride);
 }
 template <typename T>
-__aicore__ inline void Duplicate(const LocalTensor<T>& dst, const T& scalarValue,
+__aicore__ inline void Duplicate(const LocalTensor<T>& dst, ScalarOf<T> scalarValue,
                                  const Count count) {
-    DuplicateImpl(dst.pointer(), scalarValue, count);
+    DuplicateImpl(dst.pointer(), static_cast<const T&>(scalarValue), count);
 }
 
 // Copy with a mask moves 16- or 32-bit elements as they are.

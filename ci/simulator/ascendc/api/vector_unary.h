@@ -43,34 +43,34 @@ ASC_UNARY_OVER(Not, vnot, NotWord<T>, sizeof(T) / sizeof(uint16_t))
 #undef ASC_UNARY_OVER
 
 // The scalar has the tensor's type; other arithmetic types convert to it.
-#define ASC_SCALAR(Name, intrinsic, Scalar)                                                        \
-    template <typename T, bool isSetMask = true>                                                   \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,              \
-                                const T& scalarValue, const MaskOf<T>& mask,                       \
-                                const FieldOf<uint8_t> repeatTime,                                 \
-                                const UnaryRepeatParams& params) {                                 \
-        set_mask<isSetMask>(mask);                                                                 \
-        intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, repeatTime,                   \
-                  params.dstBlkStride, params.srcBlkStride, params.dstRepStride,                   \
-                  params.srcRepStride);                                                            \
-    }                                                                                              \
-    template <typename T, bool isSetMask = true>                                                   \
-    __aicore__ inline void Name(                                                                   \
-        const LocalTensor<T>& dst, const LocalTensor<T>& src, const T& scalarValue, uint64_t mask, \
-        const FieldOf<uint8_t> repeatTime, const UnaryRepeatParams& params) {                      \
-        Name<T, isSetMask>(dst, src, scalarValue, MaskOf<T>(mask), repeatTime, params);            \
-    }                                                                                              \
-    template <typename T, bool isSetMask = true>                                                   \
-    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,              \
-                                const T& scalarValue, const Count count) {                         \
-        if constexpr (isSetMask) {                                                                 \
-            const CounterMode mode(count);                                                         \
-            intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, 1, 1, 1,                  \
-                      DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE);                               \
-        } else {                                                                                   \
-            intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, 1, 1, 1,                  \
-                      DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE);                               \
-        }                                                                                          \
+#define ASC_SCALAR(Name, intrinsic, Scalar)                                                  \
+    template <typename T, bool isSetMask = true>                                             \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,        \
+                                ScalarOf<T> scalarValue, const MaskOf<T>& mask,              \
+                                const FieldOf<uint8_t> repeatTime,                           \
+                                const UnaryRepeatParams& params) {                           \
+        set_mask<isSetMask>(mask);                                                           \
+        intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, repeatTime,             \
+                  params.dstBlkStride, params.srcBlkStride, params.dstRepStride,             \
+                  params.srcRepStride);                                                      \
+    }                                                                                        \
+    template <typename T, bool isSetMask = true>                                             \
+    __aicore__ inline void Name(                                                             \
+        const LocalTensor<T>& dst, const LocalTensor<T>& src, ScalarOf<T> scalarValue,       \
+        uint64_t mask, const FieldOf<uint8_t> repeatTime, const UnaryRepeatParams& params) { \
+        Name<T, isSetMask>(dst, src, scalarValue, MaskOf<T>(mask), repeatTime, params);      \
+    }                                                                                        \
+    template <typename T, bool isSetMask = true>                                             \
+    __aicore__ inline void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src,        \
+                                ScalarOf<T> scalarValue, const Count count) {                \
+        if constexpr (isSetMask) {                                                           \
+            const CounterMode mode(count);                                                   \
+            intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, 1, 1, 1,            \
+                      DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE);                         \
+        } else {                                                                             \
+            intrinsic(dst.pointer(), src.pointer(), (Scalar)scalarValue, 1, 1, 1,            \
+                      DEFAULT_REPEAT_STRIDE, DEFAULT_REPEAT_STRIDE);                         \
+        }                                                                                    \
     }
 ASC_SCALAR(Adds, vadds, T)
 ASC_SCALAR(Muls, vmuls, T)

@@ -132,7 +132,7 @@ LEFT = f"""
         }}
 """
 SHARE = f"""{LOAD}
-        Muls(a, a, LAST / n, n);
+        Muls<float>(a, a, LAST / n, n);
 {STORE}"""
 READ_BACK = f"""{LOAD}
         Muls(a, a, 2.0f, n);
@@ -156,6 +156,7 @@ BRANCH = f"""
             Muls(a, a, 2.0f, 256);
             {ordered("V_MTE3")}
             DataCopy(y[i], a, 256);
+            {ordered("MTE3_V")}
             if (LAST) {{
                 queue.FreeTensor(a);
             }}
@@ -241,7 +242,7 @@ REPORTED = {
         "int32_t",
     ),
     "a share of whole numbers": Fault(
-        "whole_ratio", "Muls(a", SHARE, "1", "1.0f", golden="x / np.float32(x.size)"
+        "whole_ratio", "Muls<float>", SHARE, "1", "1.0f", golden="x / np.float32(x.size)"
     ),
     "a buffer that is filled again while it is stored": Fault(
         "race",
@@ -261,5 +262,7 @@ REPORTED = {
     "a tensor that one branch frees": Fault(
         "launch_error", "AllocTensor", BRANCH, "i < 256", "true", _queue()
     ),
-    "an event of the other buffer": Fault("race", "DataCopy(a", EVENTS, "other", "own"),
+    "an event of the other buffer": Fault(
+        "event_reused", "MTE3_MTE2>(own)", EVENTS, "other", "own"
+    ),
 }

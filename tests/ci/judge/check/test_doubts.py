@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, cast
+
 import numpy as np
 import pytest
 
-from ci.judge.check.doubts import lengths_part, may_round, unlike
+from ci.judge.check.doubts import lengths_part, may_round, only_repeated, unlike
 from ci.judge.compare_outputs import Compared
+from ci.judge.gate_subject import Standard
 from ci.judge.launch_record import Launched
-from ci.model.launch import CaseRun
+from ci.judge.reference import Reference
+from ci.model.launch import CaseRun, Tensors
 from ci.model.trial import PipeTime
 from ci.model.workload import TensorCase, WorkloadCase
 
@@ -32,6 +39,26 @@ def test_inputs_part_where_they_differ_in_what_is_equal_in_every_own_case(
     own: list[tuple[tuple[int, ...], ...]], varied: tuple[tuple[int, ...], ...], part: bool
 ) -> None:
     assert lengths_part([case_of(*shapes) for shapes in own], case_of(*varied)) is part
+
+
+@pytest.mark.parametrize(
+    ("golden", "short", "doubted"),
+    [(np.hypot, (1, 8), True), (np.matmul, (1, 8), False), (np.hypot, (8, 8), False)],
+)
+def test_inputs_that_a_golden_function_only_repeats_are_doubted(
+    golden: Callable[..., Any], short: tuple[int, ...], doubted: bool
+) -> None:
+    own, varied = case_of((8, 8), (8, 8)), case_of(short, (8, 8))
+    inputs: Tensors = [
+        np.arange(1, 1 + math.prod(one), dtype=np.float32).reshape(one) for one in (short, (8, 8))
+    ]
+    references = SimpleNamespace(
+        of=lambda case, seed: Reference(inputs, [golden(*inputs)], scale=1.0),
+        supposed=lambda case, given: [golden(*given)],
+    )
+    workload = SimpleNamespace(cases=(own,), seeds=(1,))
+    standard = cast(Standard, SimpleNamespace(workload=workload, references=references))
+    assert only_repeated(standard, varied) is doubted
 
 
 @pytest.mark.parametrize(
