@@ -205,7 +205,7 @@ def _read(template: TilingTemplate, texts: dict[str, str]) -> TilingTemplate | N
 def knobs_within(
     sources: tuple[tuple[str, str], ...], blocks: tuple[EvolveBlock, ...], device: str, cut: int
 ) -> tuple[Knob, ...]:
-    """The knobs within the blocks; remembered, for a search asks for the same texts again."""
+    """The knobs within the blocks; remembered: a search asks for the same texts again."""
     found: list[Knob] = []
     for path, text in sources:
         lines = [(b.first_line, b.last_line) for b in blocks if b.file == path]
