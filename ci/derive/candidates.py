@@ -17,6 +17,7 @@ from ci.model.dtypes import BY_NAME
 from ci.model.errors import InputError
 from ci.model.operator import AttrSpec, Operator, TensorSpec
 from ci.model.workload import AttrValue, Entry, TensorCase, WorkloadCase
+from ci.source.quoted_words import quoted_words
 from ci.source.workload_model import absent, attr_value
 
 GENERIC_SHAPES: tuple[tuple[int, ...], ...] = (
@@ -41,7 +42,6 @@ _CHOSEN = ("float32", "float16", "bfloat16")
 """Dtypes of the first input to try first, most usual one first."""
 _ROLE = re.compile(r"^(?:attr|input)|(?:(?:host)?data|value|val|vec|array|arr|list|attr|num)$")
 """What variables have around the name of what they hold."""
-_WORD = re.compile(r'"([A-Za-z_]\w{0,15})"')
 _MOST_WORDS = 24
 _INNER = -1
 _READ = (0, 1, _INNER)
@@ -118,14 +118,13 @@ def _is_whole(dtype: str) -> bool:
 def other_attributes(operator: Operator, case: WorkloadCase) -> Iterator[WorkloadCase]:
     """The case with other lists of one length, then with another value of one attribute: what a
     sketch leaves out or has in words."""
-    words = [w for s in operator.host_sources for w in _WORD.findall(operator.read(s))]
     rank = max((len(t.shape) for t in case.inputs if isinstance(t, TensorCase)), default=1)
     first = next((t.shape for t in case.inputs if isinstance(t, TensorCase) and t.present), (1,))
     others: dict[str, Sequence[AttrValue]] = {
         "int": (prod(first), first[-1] if first else 1, -1, 0, 1, 2),
         "float": (0.0, 0.5, 1.0),
         "bool": (True, False),
-        "string": tuple(dict.fromkeys(words))[:_MOST_WORDS],
+        "string": quoted_words(operator)[:_MOST_WORDS],
         "list_int": [(v,) * n for v in (1, 2, 0) for n in (1, 2, 3, 4, rank)] + [(-1,), (0, 1)],
         "list_float": [(1.0,) * n for n in (1, 2, 3, 4)],
         "list_bool": [(v,) * n for v in (True, False) for n in (1, 2, 3)],

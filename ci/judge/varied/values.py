@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -22,6 +21,7 @@ from ci.model.columns import output_dtypes
 from ci.model.dtypes import BY_NAME
 from ci.model.operator import AttrSpec
 from ci.model.workload import AttrValue, Distribution, TensorCase, WorkloadCase
+from ci.source.quoted_words import quoted_words
 
 MOST_NUMBERS = 6
 MOST_WORDS = 8
@@ -30,8 +30,6 @@ MOST_TOGETHER = 4
 
 TINY = 1e-12
 """Far below what single precision keeps next to an ordinary number."""
-
-_WORD = re.compile(r'"([A-Za-z_]\w{0,15})"')
 
 
 class Attributes(Family):
@@ -203,9 +201,7 @@ def _others(known: Known, spec: AttrSpec, now: AttrValue | None) -> Iterator[Att
     elif spec.type == "bool":
         yield not now
     elif spec.type == "string":
-        texts = (known.operator.read(s) for s in known.operator.host_sources)
-        words = [w for text in texts for w in _WORD.findall(text)]
-        yield from list(dict.fromkeys(words))[:MOST_WORDS]
+        yield from quoted_words(known.operator)[:MOST_WORDS]
     elif spec.type in ("int", "float"):
         whole = spec.type == "int"
         number = now if isinstance(now, (int, float)) else 0
