@@ -15,8 +15,8 @@ def quoted_words(operator: Operator) -> tuple[str, ...]:
 
     Left out are comments, as the licence, and the names of what the operator declares.
     """
-    declared = (*operator.inputs, *operator.outputs, *operator.attrs)
-    names = {operator.op_type, *(one.name for one in declared)}
+    tensors = (*operator.inputs, *operator.outputs)
+    names = {operator.op_type, *(t.name for t in tensors), *(a.name for a in operator.attrs)}
     texts = (without_comments(operator.read(source)) for source in operator.host_sources)
     words = dict.fromkeys(word for text in texts for word in _WORD.findall(text))
     return tuple(word for word in words if word not in names)
