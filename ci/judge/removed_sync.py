@@ -72,7 +72,7 @@ def _calls(text: str) -> Iterator[_Sync]:
         if name in names:
             # The event of a flag and the tensor of a queue may have another name now.
             kind = "" if isinstance(call, Method) else call.template
-            key = squeeze(name + kind + (call.arguments[0] if _names_pipe(call) else ""))
+            key = squeeze(name + kind + (f"({call.arguments[0]})" if _names_pipe(call) else ""))
             yield _Sync(key, squeeze(source.text[start : call.end]), source.line(start))
 
 

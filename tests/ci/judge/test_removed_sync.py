@@ -2,6 +2,8 @@
 
 import pytest
 
+from bot.base.language import language
+from bot.report.sentences import local
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
 from ci.judge.gate_subject import EvaluationSettings
@@ -48,9 +50,19 @@ def test_what_moves_within_a_file_or_to_another_stays() -> None:
 
 def test_the_reason_tells_what_is_left_and_what_the_compiler_inserts() -> None:
     said = order_kept({"a": BODY + BODY}, 7, (3, 4))
-    assert "7 launches" in said and "PipeBarrier<PIPE_ALL> (2)" in said
+    assert "7 launches" in said and "PipeBarrier<PIPE_ALL> (2), pipe_barrier(PIPE_V) (2)" in said
     assert "inserts 4 waits, 3 before" in said
     assert "each pipe's own order" in order_kept({"a": ""}, 1, None)
+
+
+@pytest.mark.parametrize("waits", [None, (3, 4)])
+@pytest.mark.parametrize("text", [BODY, ""])
+def test_the_reason_is_in_the_language_of_the_report(
+    text: str, waits: tuple[int, int] | None
+) -> None:
+    with language("zh"):
+        said = local(order_kept({"a": text}, 7, waits))
+    assert not {"race", "order", "kept", "automatic", "waits", "before"} & set(said.split())
 
 
 @pytest.mark.long
