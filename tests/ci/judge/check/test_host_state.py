@@ -221,7 +221,9 @@ def test_an_output_that_a_case_leaves_out_is_not_held_against_inference(tmp_path
         ("workload.yaml", "    inputs:", own),
     )
     assert not checked(folder).fails
-    edited(folder, ("workload.yaml", "z: null", "z: {shape: [2], dtype: float32}"))
+    shape = "            *context->GetOutputShape(0) = *context->GetInputShape(0);\n"
+    other = "            context->GetOutputShape(0)->SetDim(0, 7);\n"
+    edited(folder, ("op_host/small.cpp", shape, shape + other))
     assert found(checked(folder), "inference")
 
 
