@@ -32,7 +32,11 @@ class _Words(logging.Formatter):
 
 
 def guard() -> None:
-    """Make harmless what is logged without `configure`: warnings of every other command."""
+    """Make harmless what is logged without `configure`: warnings of every other command.
+
+    Where a line cannot be written, its text is not printed raw with the reason.
+    """
+    logging.raiseExceptions = False
     if logging.lastResort is not None:
         logging.lastResort.setFormatter(_Words())
 
