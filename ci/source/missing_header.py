@@ -14,6 +14,7 @@ from ci.source.build.evaluation import tree_of
 _MISSING = re.compile(r"([\w./+-]+): No such file or directory")
 _MODULE = re.compile(r"^[ \t]*path[ \t]*=[ \t]*(\S.*)$", re.MULTILINE)
 _MACRO = re.compile(r"'([A-Z][A-Z0-9_]+)' was not declared in this scope")
+_BUILDS = ("CMakeLists.txt", ".cmake", ".sh", ".py", "Makefile", ".mk", ".toml", ".json")
 _SHOWN = 3
 _MOST_FILES = 2000
 _MOST_READ = 200_000
@@ -47,6 +48,12 @@ def advice(operator: Operator, said: str) -> str:
             f" It may be in a submodule that is not checked out ({', '.join(empty[:_SHOWN])}):"
             " `git submodule update --init` fetches them."
         )
+    if len(tail) > 1 and (fetched := _fetched(tail[0], top)):
+        file, address = fetched
+        return (
+            f" {file} fetches {tail[0]} ({address}), which is not here: let the build do that, or"
+            f" clone it into the folder that the build names."
+        )
     return (
         f" No file of the repository is called so, nor is any header that stands for the toolkit's:"
         f" copy it into the repository from where it lies, and where the build does not name its"
@@ -56,16 +63,29 @@ def advice(operator: Operator, said: str) -> str:
 
 def _of_macro(name: str, top: Path) -> str:
     """The same for a macro that a build may give: which file that is no source speaks of it."""
-    tree = tree_of(top)
-    others = [one for one in tree.files if not one.endswith(SOURCES)][:_MOST_FILES]
     given = re.compile(rf"-D\s*{name}\b")
-    says = next((one for one in others if given.search(_start(top / one))), "")
+    says = next((one for one in _no_sources(top) if given.search(_start(top / one))), "")
     if not says:
         return ""
     return (
         f" {says} gives it to a compiler, in a way that is not read here: write it into"
         f" {CONFIG_FILE}, under build: definitions:, as {name}=VALUE."
     )
+
+
+def _fetched(name: str, top: Path) -> tuple[str, str] | None:
+    """The file of a build that names the address of a repository or archive called so."""
+    address = re.compile(
+        rf"\b(?:https?://|ssh://|git@)[^\s\"'<>()]*[/:]{re.escape(name)}(?:\.git|-[\w.-]+)?(?![\w./-])"
+    )
+    for one in _no_sources(top):
+        if one.endswith(_BUILDS) and (found := address.search(_start(top / one))):
+            return one, found.group()
+    return None
+
+
+def _no_sources(top: Path) -> list[str]:
+    return [one for one in tree_of(top).files if not one.endswith(SOURCES)][:_MOST_FILES]
 
 
 def _start(path: Path) -> str:

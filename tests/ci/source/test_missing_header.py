@@ -37,6 +37,21 @@ def test_a_submodule_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert "(parts/b)" in said and "git submodule update --init" in said
 
 
+def test_what_a_build_fetches_is_named_with_its_address(tmp_path: Path) -> None:
+    operator = load_operator(write_operator(tmp_path))
+    operator = operator.model_copy(update={"repository": tmp_path})
+    (tmp_path / "README.md").write_text("See https://example.com/wide.git\n")
+    parts = tmp_path / "cmake" / "parts.cmake"
+    parts.parent.mkdir()
+    parts.write_text("FetchContent_Declare(w GIT_REPOSITORY https://example.com/widest.git)\n")
+    assert "is called so" in advice(operator, SAID.format("wide/arch.hpp"))
+    for address in ("https://example.com/team/wide.git", "git@example.com:team/wide"):
+        parts.write_text(f'FetchContent_Declare(w GIT_REPOSITORY "{address}" GIT_TAG 1)\n')
+        said = advice(operator, SAID.format("wide/arch.hpp"))
+        assert f"cmake/parts.cmake fetches wide ({address})" in said
+    assert "is called so" in advice(operator, SAID.format("wide.hpp"))
+
+
 def test_a_macro_that_a_build_gives_which_is_not_read_is_to_be_written_down(tmp_path: Path) -> None:
     operator = load_operator(write_operator(tmp_path))
     operator = operator.model_copy(update={"repository": tmp_path})
