@@ -51,8 +51,8 @@ def advice(operator: Operator, said: str) -> str:
     if len(tail) > 1 and (fetched := _fetched(tail[0], top)):
         file, address = fetched
         return (
-            f" {file} fetches {tail[0]} ({address}), which is not here: let the build do that, or"
-            f" clone it into the folder that the build names."
+            f" The build gets {tail[0]} from {address} ({file}); it is not here: let the build do"
+            f" that, or clone it into the folder that the build names."
         )
     return (
         f" No file of the repository is called so, nor is any header that stands for the toolkit's:"

@@ -48,7 +48,7 @@ def test_what_a_build_fetches_is_named_with_its_address(tmp_path: Path) -> None:
     for address in ("https://example.com/team/wide.git", "git@example.com:team/wide"):
         parts.write_text(f'FetchContent_Declare(w GIT_REPOSITORY "{address}" GIT_TAG 1)\n')
         said = advice(operator, SAID.format("wide/arch.hpp"))
-        assert f"cmake/parts.cmake fetches wide ({address})" in said
+        assert f"The build gets wide from {address} (cmake/parts.cmake)" in said
     assert "is called so" in advice(operator, SAID.format("wide.hpp"))
 
 
