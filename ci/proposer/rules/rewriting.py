@@ -85,7 +85,7 @@ def _together(
         found = next(promising([motif], changed, step), None)
         if found is not None:
             taken.append(found[0])
-            changed = changed | {found[0].path: found[0].text}
+            changed = {**changed, **found[0].also, found[0].path: found[0].text}
     if len(taken) < 2:
         return None
     return applied(step, "kernel", *taken)

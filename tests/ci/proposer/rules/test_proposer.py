@@ -259,6 +259,23 @@ def test_where_one_of_two_files_gains_each_is_tried_alone(operator: Operator) ->
     assert proposer.rewrite(Step(operator, baseline, history, 0), NOTHING, ()) is None
 
 
+def test_motifs_that_are_tried_together_keep_what_each_changed_in_every_file(
+    operator: Operator,
+) -> None:
+    wide = operator.read(KERNEL_FILE).replace("KernelScaleRows", "KernelWide")
+    (operator.root / "op_kernel/wide.h").write_text(wide[: wide.index('extern "C"')])
+    kernel = operator.read(KERNEL_FILE)
+    (operator.root / KERNEL_FILE).write_text(kernel.replace("\n", '\n#include "wide.h"\n', 1))
+    operator = load_operator(operator.root)
+    baseline = ModelEvaluator(operator).evaluate(Candidate(), 0)
+    motifs = [m for m in load_motifs() if m.id in ("remove-vector-barrier", "double-buffering")]
+    sure = [retrieved(m.id).model_copy(update={"reliability": 0.99}) for m in motifs]
+    one = rules_proposer(motifs).rewrite(Step(operator, baseline, [baseline], 0), NOTHING, sure)
+    assert one is not None and len(one.motif_ids) == 2
+    for text in (one.files[KERNEL_FILE], one.files["op_kernel/wide.h"]):
+        assert "PipeBarrier" not in text and "BUFFER_NUM = 2" in text
+
+
 @pytest.mark.parametrize(("hot", "tried"), [("Add(y, y, tmp, n)", True), ("Init(", False)])
 def test_a_function_runs_when_one_that_it_calls_does(
     operator: Operator, baseline: Trial, hot: str, tried: bool
