@@ -158,7 +158,7 @@ def title(result: Result, *, conventional: bool = False) -> str:
     least = "at least " if found and found.differs else ""
     figure = f"{least}{result.held:.2f}x faster ({kind})"
     if found and found.even:
-        figure = f"{result.speedup:.2f}x faster from a {found.condition} start ({kind})"
+        figure = f"{result.speedup:.2f}x faster ({kind}, {found.condition})"
     if conventional:
         return inert(f"perf({result.operator}): {figure}", 120)
     return inert(f"Optimize {result.op_type}: {figure}", 120)

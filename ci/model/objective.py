@@ -6,9 +6,8 @@ would build on programs that are refused at the end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from math import exp, log
-from statistics import fmean
+from collections.abc import Mapping
+from statistics import geometric_mean
 
 from ci.model.comparison import MINIMUM_EFFECT, SIMULATED_FLOOR, compare
 from ci.model.ensemble import CONDITIONS
@@ -41,11 +40,6 @@ def gains(before: Measurement, after: Measurement) -> dict[str, float]:
     }
 
 
-def mean(found: Iterable[float]) -> float:
-    """Geometric mean of speedups."""
-    return exp(fmean(map(log, found)))
-
-
 def slower(speedup: float) -> bool:
     """Whether a speedup is a loss that simulated time can tell."""
     return speedup * (1 + SIMULATED_FLOOR) < 1
@@ -57,7 +51,9 @@ def lasts(states: Mapping[str, float]) -> bool:
     In the mean of the states it is at least the minimum effect, and no state is slower. In one
     the memory may be what limits the original and whatever is made of it.
     """
-    return mean(states.values()) > 1 + MINIMUM_EFFECT and not any(map(slower, states.values()))
+    return geometric_mean(states.values()) > 1 + MINIMUM_EFFECT and not any(
+        map(slower, states.values())
+    )
 
 
 def worth(baseline: Measurement, measured: Measurement) -> float:
@@ -70,7 +66,7 @@ def worth(baseline: Measurement, measured: Measurement) -> float:
     if not found:
         return compare(baseline, measured).speedup
     least = min(found.values())
-    return least * float((mean(found.values()) / least) ** OTHERS)
+    return least * float((geometric_mean(found.values()) / least) ** OTHERS)
 
 
 def least_gain(before: Measurement, after: Measurement) -> tuple[str, float] | None:

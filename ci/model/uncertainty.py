@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import log
-from statistics import quantiles
+from statistics import geometric_mean, quantiles
 from typing import Final
 
 from pydantic import Field, PositiveFloat
@@ -12,7 +12,7 @@ from pydantic import Field, PositiveFloat
 from ci.model.comparison import MINIMUM_EFFECT
 from ci.model.ensemble import CONDITIONS, draw_of, is_joint
 from ci.model.frozen import Frozen
-from ci.model.objective import lasts, mean, slower
+from ci.model.objective import lasts, slower
 from ci.model.trial import CaseMeasurement, Measurement, weighted_mean
 
 KEPT = 0.5
@@ -54,12 +54,18 @@ class Uncertainty(Frozen):
     @property
     def states(self) -> dict[str, float]:
         """Speedup by the state that a launch starts from, no constant moved."""
-        return {name: gain for name, gain in self.members.items() if name in CONDITIONS}
+        found = {name: gain for name, gain in self.members.items() if name in CONDITIONS}
+        return found or {self.condition: self.speedup}
 
     @property
     def held(self) -> float:
         """The speedup that holds in every start state, no constant moved."""
-        return min(self.states.values(), default=self.speedup)
+        return min(self.states.values())
+
+    @property
+    def mean(self) -> float:
+        """The speedup in the geometric mean of the start states, no constant moved."""
+        return geometric_mean(self.states.values())
 
     @property
     def typical(self) -> float:
@@ -69,14 +75,14 @@ class Uncertainty(Frozen):
         for name, gain in self.members.items():
             if is_joint(name):
                 draws.setdefault(draw_of(name), []).append(gain)
-        means = [mean(gains) for gains in draws.values()]
+        means = [geometric_mean(gains) for gains in draws.values()]
         drawn = quantiles(means, n=20, method="inclusive")[:1] if len(means) > 1 else []
-        return min([mean(self.states.values() or [self.speedup]), *drawn])
+        return min([self.mean, *drawn])
 
     @property
     def lasts(self) -> bool:
         """Whether the gain is worth reporting over the start states, no constant moved."""
-        return lasts(self.states or {self.condition: self.speedup})
+        return lasts(self.states)
 
     @property
     def doubt(self) -> tuple[str, float] | None:

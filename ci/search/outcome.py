@@ -14,7 +14,6 @@ from ci.judge.roofline import rooflines
 from ci.model.comparison import MINIMUM_EFFECT, STEP_EFFECT, compare
 from ci.model.errors import TrialFailure
 from ci.model.git_environment import git_environment
-from ci.model.objective import mean
 from ci.model.operator import Operator
 from ci.model.result import Result, UsedTuple, Verdict, Verification
 from ci.model.trial import Fingerprint, Outcome, Refusal, Trial
@@ -162,11 +161,10 @@ def _verified_best(run: Run, operator: Operator) -> _Found:
 
 def _too_little(trial: Trial, spread: Uncertainty) -> str:
     """Why a gain as measured is not worth a verification."""
-    least = min(spread.states.values(), default=spread.speedup)
     return (
         f"Trial {trial.number} is faster by a factor of {spread.speedup:.3f} as measured"
-        f" ({spread.condition}), but of {least:.3f} in some start state and of"
-        f" {mean(spread.states.values()):.3f} in their mean: a gain of at least"
+        f" ({spread.condition}), but of {spread.held:.3f} in some start state and of"
+        f" {spread.mean:.3f} in their mean: a gain of at least"
         f" {MINIMUM_EFFECT:.0%} in the mean is reported that loses nothing in any."
     )
 

@@ -45,8 +45,17 @@ def test_no_line_below_the_headline_says_less_than_it_does() -> None:
         "ScaleAdd: at least 1.25× faster, 2.00× from a cold start (simulated, 910B4)"
     )
     assert range_line(MADE).startswith("Over all") and ": 1.25× to" in range_line(MADE)
-    assert f"{MADE.held:.2f}" == "1.25"  # what `minimum_speedup` is held against
+    assert f"{MADE.held:.2f}" == "1.25"
+    assert MADE.typical == (2.0 * 1.6) ** 0.5  # what `minimum_speedup` is held against
     assert headline(result()) == "ScaleAdd: 2.00× faster (simulated, 910B4)"
+
+
+def test_a_page_shows_the_figure_of_the_first_state_only_of_an_improvement() -> None:
+    even = widened(mte2__latency=2.0)
+    assert even.uncertainty is not None and even.uncertainty.even
+    assert '<div class="figure">2.00×' in html(even)
+    unknown = even.model_copy(update={"verdict": "unknown"})
+    assert '<div class="figure">1.00×' in html(unknown)
 
 
 def test_the_line_below_has_the_range_and_names_the_worst_case() -> None:

@@ -353,7 +353,7 @@ def test_a_gain_of_which_one_state_leaves_nothing_is_reported_by_the_first(tmp_p
     assert (result.verdict, result.best.number) == ("improved", 1)
     assert "of at least 1.002 in every start state" in result.verdict_reason
     assert "1.25× faster from a cold start, slower from none" in headline(result)
-    assert title(result).endswith("1.25x faster from a cold start (simulated)")
+    assert title(result).endswith("1.25x faster (simulated, cold)")
     assert result.typical == pytest.approx((1.25 * 5 / 4.99 * 8 / 6) ** (1 / 3))
 
 
