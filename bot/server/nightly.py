@@ -9,7 +9,7 @@ from bot.base.git import Git
 from bot.repository.commit_pack import PACK, read_pack
 from bot.repository.mirror import clone
 from bot.server.bank_learning import EMBEDDING, bank_command
-from bot.server.plan_folder import REFRESH, Tip, working
+from bot.server.plan_folder import REFRESH, Tip, work_folder
 from bot.server.run_job import CHECKOUT
 from bot.server.state_branch import BANK
 
@@ -24,10 +24,10 @@ def refresh_bank(plan: Path, tip: Tip, bank: Path, out: Path, seconds: float | N
     InputError when the plan does not hold the commit.
     """
     limit = LONGEST_S if seconds is None else seconds
-    with working(out / REFRESH) as folder:
-        repository = read_pack(plan / REFRESH / PACK, tip, folder / "repository.git")
-        clone(Git(repository), tip.source_commit, folder / CHECKOUT)
-        arguments = ("refresh", str(folder / CHECKOUT), "--out", str(folder))
+    with work_folder() as work:
+        repository = read_pack(plan / REFRESH / PACK, tip, work / "repository.git")
+        clone(Git(repository), tip.source_commit, work / CHECKOUT)
+        arguments = ("refresh", str(work / CHECKOUT), "--out", str(out / REFRESH))
         ended = bank_command(*arguments, bank=bank, seconds=limit, passed=EMBEDDING)
     bank_command("export", str(out / BANK), bank=bank)
     page = out / REFRESH / "refresh.md"

@@ -35,7 +35,6 @@ JOBS: Final = "jobs"
 REFRESH: Final = "refresh"
 _KEY: Final = re.compile(r"[0-9A-Za-z]{1,64}")
 _REPOSITORY: Final = "repository.git"
-_PLAIN: Final = re.compile(r"[\w-][\w.-]{0,99}", re.ASCII)
 
 
 class Tip(NamedTuple):
@@ -115,37 +114,20 @@ def _listed(folder: Path) -> _Listed:
         raise InputError(f"{folder} is no plan: {file} cannot be read ({words}).") from None
 
 
-def repository_of(job: Job, place: Path, out: Path) -> Path:
-    """A bare repository with the job's commits, unpacked below `out`."""
-    return read_pack(place / PACK, job, out / _REPOSITORY)
-
-
-def leave_results(folder: Path) -> None:
-    """Take away what a run needed and its report does not: its folders, and what is no file of a
-    plain name. One odd name of a checkout would keep a forge from taking all results."""
-    for place in folder.iterdir() if folder.is_dir() else ():
-        if place.is_dir() and not place.is_symlink():
-            shutil.rmtree(place, ignore_errors=True)
-        elif not (_PLAIN.fullmatch(place.name) and place.is_file() and not place.is_symlink()):
-            place.unlink(missing_ok=True)
+def repository_of(job: Job, place: Path, work: Path) -> Path:
+    """A bare repository with the job's commits, unpacked below `work`."""
+    return read_pack(place / PACK, job, work / _REPOSITORY)
 
 
 @contextmanager
-def working(results: Path) -> Iterator[Path]:
-    """A folder for what a run needs and leaves, of which its files go to `results` in the end.
+def work_folder() -> Iterator[Path]:
+    """A folder for the work trees of a run, which is taken away in the end.
 
-    It lies elsewhere: a CI takes all of the results' folder, also when it has killed the run.
+    It lies apart from the results: a CI takes all of their folder, also when it has killed the run,
+    and one odd name of a work tree would keep a forge from taking any of them.
     """
     with tempfile.TemporaryDirectory(prefix="ascendopt-ci-") as made:
-        folder = Path(made)
-        try:
-            yield folder
-        finally:
-            leave_results(folder)
-            results.mkdir(parents=True, exist_ok=True)
-            for place in folder.iterdir():
-                (results / place.name).unlink(missing_ok=True)
-                shutil.move(place, results / place.name)
+        yield Path(made)
 
 
 @contextmanager

@@ -16,14 +16,16 @@ SETTINGS = CheckSettings(varied=16, seconds=120.0)
 """How far each version is checked: a reviewer waits for it."""
 
 
-def run_check(job: Job, git_folder: Path, out: Path, *, allow_unsandboxed: bool = False) -> str:
+def run_check(
+    job: Job, git_folder: Path, work: Path, out: Path, *, allow_unsandboxed: bool = False
+) -> str:
     """Check the change of `job` and its base and leave the findings in `out`; one line.
 
     An operator that the base does not have is checked alone. Raises InputError when nothing can be
     checked, and as `run_job` does.
     """
     refuse_open_files(job, allow_unsandboxed=allow_unsandboxed)
-    base, top, setup = lay_versions(job, git_folder, out)
+    base, top, setup = lay_versions(job, git_folder, work)
     before = open_session(base, setup) if base is not None else None
     after = open_session(top, setup)
     report, new, old, gone = check_both(before, after, SETTINGS)
@@ -40,5 +42,6 @@ def run_check(job: Job, git_folder: Path, out: Path, *, allow_unsandboxed: bool 
         old=old,
         gone=gone,
     )
+    out.mkdir(parents=True, exist_ok=True)
     left_file(job, out).write_text(found.model_dump_json(indent=2), encoding="utf-8")
     return "checked"

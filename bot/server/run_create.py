@@ -28,11 +28,16 @@ _TASK: Final = "task"
 _FOLDER: Final = "made"
 
 
-def run_create(job: Job, out: Path, console: Console, *, allow_unsandboxed: bool = False) -> Made:
-    """Make the operator of `job` and leave it in `out`. Raises InputError with what stops it."""
+def run_create(
+    job: Job, work: Path, out: Path, console: Console, *, allow_unsandboxed: bool = False
+) -> Made:
+    """Make the operator of `job` in `work` and leave it in `out`.
+
+    Raises InputError with what stops it.
+    """
     refuse_open_files(job, allow_unsandboxed=allow_unsandboxed)
-    task, name = out / _TASK, job.operator.rpartition("/")[2]
-    folder = out / _FOLDER / name
+    task, name = work / _TASK, job.operator.rpartition("/")[2]
+    folder = work / _FOLDER / name
     for place in (task, folder):
         shutil.rmtree(place, ignore_errors=True)
     task.mkdir(parents=True)
@@ -57,6 +62,7 @@ def run_create(job: Job, out: Path, console: Console, *, allow_unsandboxed: bool
         judged=found,
         files={p.relative_to(folder).as_posix(): p.read_text(encoding="utf-8") for p in paths},
     )
+    out.mkdir(parents=True, exist_ok=True)
     left_file(job, out).write_text(made.model_dump_json(), encoding="utf-8")
     return made
 

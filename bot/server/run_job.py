@@ -38,7 +38,7 @@ BASE: Final = "base"
 """The work tree that an author's change is measured against."""
 MADE: Final = "made.json"
 OWN_WORKLOAD: Final = "workload"
-"""Folder of a run that takes the workload that it derives."""
+"""The work tree that takes the workload that a run derives."""
 
 
 def read_job(file: Path) -> Job:
@@ -54,6 +54,7 @@ def read_job(file: Path) -> Job:
 def run_job(
     job: Job,
     git_folder: Path,
+    work: Path,
     out: Path,
     console: Console,
     *,
@@ -63,17 +64,17 @@ def run_job(
 ) -> Result:
     """Run `job` with the commits of `git_folder` and leave everything in `out`; its result.
 
-    `bank` None: the user's own; `models` fills the roles of the proposer llm. A run that was
-    killed goes on where it was. `allow_unsandboxed`: run what a merge request brings where no
-    sandbox closes files. Raises InputError when that is refused, and when the job does not fit the
-    repository, such as a patch that no longer applies.
+    `work`: folder of its work trees, `out` or another. `bank` None: the user's own; `models` fills
+    the roles of the proposer llm. A run that was killed goes on where it was. `allow_unsandboxed`:
+    run what a merge request brings where no sandbox closes files. Raises InputError when that is
+    refused, and when the job does not fit the repository, such as a patch that no longer applies.
     """
     refuse_open_files(job, allow_unsandboxed=allow_unsandboxed)
-    top, judge = out / CHECKOUT, out / JUDGE
+    top, judge = work / CHECKOUT, work / JUDGE
     check_out(git_folder, job, top)
     setup = EvaluationSetup(backend=job.backend, device=job.device)
     if job.workload == DERIVED:
-        workload = derived_for(top / job.operator, setup, out / OWN_WORKLOAD)
+        workload = derived_for(top / job.operator, setup, work / OWN_WORKLOAD)
     else:
         lay_out(git_folder, job, judge)
         workload = judge / job.workload

@@ -12,15 +12,17 @@ from ci.session.compare import compare
 from ci.session.session import open_session
 
 
-def run_measure(job: Job, git_folder: Path, out: Path, *, allow_unsandboxed: bool = False) -> str:
+def run_measure(
+    job: Job, git_folder: Path, work: Path, out: Path, *, allow_unsandboxed: bool = False
+) -> str:
     """Time the change of `job` against its base and leave the figures in `out`; one line.
 
     A workload that nobody wrote is derived from the base. Raises InputError when the base itself
     cannot be judged, and as `run_job` does.
     """
     refuse_open_files(job, allow_unsandboxed=allow_unsandboxed)
-    base, top, setup = lay_versions(job, git_folder, out)
-    before = open_session(base or out / BASE / job.operator, setup)
+    base, top, setup = lay_versions(job, git_folder, work)
+    before = open_session(base or work / BASE / job.operator, setup)
     after = open_session(top, setup)
     cases, new, gone = compare(before, after)
     found = MeasuredChange(
@@ -34,5 +36,6 @@ def run_measure(job: Job, git_folder: Path, out: Path, *, allow_unsandboxed: boo
         new_faults=new,
         gone_faults=gone,
     )
+    out.mkdir(parents=True, exist_ok=True)
     left_file(job, out).write_text(found.model_dump_json(indent=2), encoding="utf-8")
     return "measured"

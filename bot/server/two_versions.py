@@ -14,14 +14,14 @@ from ci.session.derive import derived_for
 
 
 def lay_versions(
-    job: Job, git_folder: Path, out: Path
+    job: Job, git_folder: Path, work: Path
 ) -> tuple[Path | None, Path, EvaluationSetup]:
     """What names the operator at the base, None where it is not there yet, and at the job's
     commit, and how both are judged. A workload that nobody wrote is derived from the older one.
 
-    Raises InputError when none can be derived.
+    `work`: folder that takes the work trees. Raises InputError when none can be derived.
     """
-    top, base = out / CHECKOUT, out / BASE
+    top, base = work / CHECKOUT, work / BASE
     git = Git(git_folder)
     check_out(git_folder, job, top)
     clone(git, job.base_commit, base)
@@ -29,8 +29,8 @@ def lay_versions(
     before = base / job.operator if there else None
     setup = EvaluationSetup(backend=job.backend, device=job.device)
     if job.workload == DERIVED:
-        workload = derived_for(before or top / job.operator, setup, out / OWN_WORKLOAD)
+        workload = derived_for(before or top / job.operator, setup, work / OWN_WORKLOAD)
     else:
-        lay_out(git_folder, job, out / JUDGE)
-        workload = out / JUDGE / job.workload
+        lay_out(git_folder, job, work / JUDGE)
+        workload = work / JUDGE / job.workload
     return before, top / job.operator, setup.model_copy(update={"workload": workload})

@@ -146,7 +146,7 @@ def run(ctx: click.Context, /, plan: Path, out: Path, as_json: bool, **given: An
     hide()  # keys of models are in its environment
     if plan.is_file():
         job = read_job(plan)
-        jobs, verdicts = [job], {job.key: _run_one(job, plan.parent, out, chosen, chosen.bank)}
+        jobs, verdicts = [job], {job.key: _run_one(job, plan.parent, out, out, chosen, chosen.bank)}
         problems: list[str] = []
     else:
         found = planned(plan)
@@ -183,15 +183,15 @@ def _run_all(
     `end`: when all are to be done, by the monotonic clock.
     """
     from bot.server.one_item import told
-    from bot.server.plan_folder import working
+    from bot.server.plan_folder import work_folder
 
     verdicts, problems = dict[str, str](), list[str]()
     for number, (job, place) in enumerate(jobs):
         left = None if end is None else end - time.monotonic()
         limited = job.within(left, len(jobs) - number)
         try:
-            with working(out / job.key) as folder:
-                verdicts[job.key] = _run_one(limited, place, folder, chosen, bank)
+            with work_folder() as work:
+                verdicts[job.key] = _run_one(limited, place, work, out / job.key, chosen, bank)
         except Exception as problem:  # of this job; its reason is left
             problems.append(f"{job.operator}: {told(problem)}")
     return verdicts, problems
@@ -206,8 +206,13 @@ def _show(page: str) -> None:
             file.write(page)
 
 
-def _run_one(job: Job, place: Path, out: Path, chosen: RunOptions, bank: Path | None) -> str:
-    """Run one job, whose commits lie in `place`, and leave its result or its reason in `out`."""
+def _run_one(
+    job: Job, place: Path, work: Path, out: Path, chosen: RunOptions, bank: Path | None
+) -> str:
+    """Run one job, whose commits lie in `place`, and leave its result or its reason in `out`.
+
+    `work`: folder of its work trees.
+    """
     from bot.server.plan_folder import repository_of
     from bot.server.run_create import run_create
     from bot.server.run_folder import leaving_reason
@@ -216,23 +221,24 @@ def _run_one(job: Job, place: Path, out: Path, chosen: RunOptions, bank: Path | 
     console = Console(stderr=True, force_terminal=False)
     if job.kind == "create":
         with leaving_reason(out):
-            run_create(job, out, console, allow_unsandboxed=chosen.allow_unsandboxed)
+            run_create(job, work, out, console, allow_unsandboxed=chosen.allow_unsandboxed)
         return "made"
-    source = chosen.repository or repository_of(job, place, out)
+    source = chosen.repository or repository_of(job, place, work)
     if job.kind == "measure":
         from bot.server.run_measure import run_measure
 
         with leaving_reason(out):
-            return run_measure(job, source, out, allow_unsandboxed=chosen.allow_unsandboxed)
+            return run_measure(job, source, work, out, allow_unsandboxed=chosen.allow_unsandboxed)
     if job.kind == "check":
         from bot.server.run_check import run_check
 
         with leaving_reason(out):
-            return run_check(job, source, out, allow_unsandboxed=chosen.allow_unsandboxed)
+            return run_check(job, source, work, out, allow_unsandboxed=chosen.allow_unsandboxed)
     with leaving_reason(out):
         made = run_job(
             job,
             source,
+            work,
             out,
             console,
             bank=bank,

@@ -290,8 +290,8 @@ def test_a_golden_is_not_run_where_files_are_open(
     monkeypatch.setattr("ci.session.facts.sandbox_level", lambda: "limits")
     console = Console(quiet=True)
     with pytest.raises(InputError, match="Nothing of a merge request or a comment is run"):
-        run_create(job, tmp_path / "out", console)
-    assert not (tmp_path / "out").exists()
+        run_create(job, tmp_path / "work", tmp_path / "out", console)
+    assert not [*tmp_path.glob("work"), *tmp_path.glob("out")]
 
 
 def test_a_merged_operator_is_new_to_the_bot(ops: Repository) -> None:

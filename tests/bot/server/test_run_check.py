@@ -25,9 +25,9 @@ def test_a_planted_fault_is_new_with_its_line(checkout: Path, tmp_path: Path) ->
     made = made.model_copy(update={"kind": "check"})
     (tmp_path / "plan").mkdir()
     pack = write_pack(Git(checkout), made, tmp_path / "plan")
-    out = tmp_path / "out"
-    out.mkdir()
-    run_check(made, read_pack(pack, made, out / "git"), out, allow_unsandboxed=True)
+    work, out = tmp_path / "work", tmp_path / "out"
+    run_check(made, read_pack(pack, made, work / "git"), work, out, allow_unsandboxed=True)
+    assert not [place for place in out.iterdir() if place.is_dir()]
     found = read_checked(made, out)
     lines = (checkout / KERNEL).read_text().splitlines()
     (state,) = found.new

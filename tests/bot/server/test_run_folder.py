@@ -1,20 +1,23 @@
 import os
+import shutil
+import signal
+import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from bot.cli.commands import ci
-from bot.cli.main import run
-from bot.server import plan_folder
+from bot.base.git import Git
 from bot.server.one_item import DEFECT
-from bot.server.plan_folder import JOBS, PLAN, leave_results, planned, working
+from bot.server.plan_folder import JOBS, PLAN, planned, write_plan
 from bot.server.run_folder import FAILURE, Failure, leaving_reason, only_files, read_failure
 from bot.server.run_job import JOB_FILE
 from ci.model.errors import EnvironmentProblem, InputError
-from tests.bot.make import job
+from tests.bot.make import git, job
+from tests.places import SAMPLE
 
 
 @pytest.mark.parametrize(
@@ -91,63 +94,50 @@ def test_a_job_whose_name_is_a_way_elsewhere_is_refused(tmp_path: Path, key: str
         planned(tmp_path)
 
 
-def test_no_name_of_a_checkout_keeps_a_forge_from_taking_the_results(tmp_path: Path) -> None:
-    """An artifact on GitHub takes no file with one of these characters, and then none at all."""
-    run = tmp_path / "run"
-    for folder in ("checkout", "judge", "workload", "made/odd"):
-        (run / folder).mkdir(parents=True)
-        for name in ('a"b', "a:b", "a*b?", "a\nb\r", "<a|b>", "x" * 250):
-            (run / folder / name).touch()
-    (run / "a:b.json").touch()
-    (run / "link.json").symlink_to("/etc/passwd")
-    for name in ("result.json", "best.patch", "trials.sqlite", "trials.sqlite-wal"):
-        (run / name).touch()
-    leave_results(run)
-    leave_results(tmp_path / "none")
-    kept = ["best.patch", "result.json", "trials.sqlite", "trials.sqlite-wal"]
-    assert sorted(path.name for path in run.rglob("*")) == kept
-
-
-def test_a_run_that_is_killed_leaves_nothing_of_its_checkout_among_the_results(
+@pytest.mark.long
+@pytest.mark.every_level
+def test_a_run_that_a_ci_kills_leaves_its_trials_and_nothing_of_its_work_tree(
     tmp_path: Path,
 ) -> None:
-    """A CI takes the results' folder, also when it has killed the run."""
-    results = tmp_path / "results" / "key"
-    program = (
-        "import os, sys; from pathlib import Path\n"
-        "from bot.server.plan_folder import working\n"
-        "with working(Path(sys.argv[1])) as folder:\n"
-        "    (folder / 'checkout').mkdir(); (folder / 'checkout' / 'a').write_text('secret')\n"
-        "    (folder / 'trials.sqlite').touch(); os.kill(os.getpid(), 9)\n"
+    """A CI takes the results' folder, also when it has killed the run; on GitHub it takes nothing
+    of it when one name holds a character such as a colon."""
+    ops, plan, results = tmp_path / "ops", tmp_path / "plan", tmp_path / "results"
+    shutil.copytree(SAMPLE, ops)
+    (ops / 'a"b:c*?').touch()
+    git(ops, "init", "-q", "-b", "main")
+    git(ops, "add", "-A")
+    git(ops, "commit", "-q", "-m", "Add operators")
+    operator, head = "src/math/affine_clamp", git(ops, "rev-parse", "HEAD")
+    asked = {"source_commit": head, "judge_commit": head, "number": 0, "budget": 40}
+    made = job(operator=operator, workload=f"{operator}/workload.yaml", **asked)
+    assert write_plan([made], Git(ops), "", "", plan) == [made]
+    command = [sys.executable, "-P", "-m", "ascendopt", "ci", "run", str(plan)]
+    (tmp_path / "tmp").mkdir()
+    places = {"TMPDIR": str(tmp_path / "tmp"), "XDG_DATA_HOME": str(tmp_path / "data")}
+    process = subprocess.Popen(
+        [*command, "--out", str(results)], env=os.environ | places, start_new_session=True
     )
-    command = [sys.executable, "-c", program, str(results)]
-    ended = subprocess.run(command, env=os.environ | {"TMPDIR": str(tmp_path)}, timeout=60)
-    assert ended.returncode == -9
-    assert not list((tmp_path / "results").rglob("*"))
-    with working(results) as folder:
-        (folder / "checkout").mkdir()
-        (folder / "trials.sqlite").touch()
-    assert [path.name for path in results.rglob("*")] == ["trials.sqlite"]
+    trials = results / made.key / "trials.sqlite"
+    try:
+        while _rows(trials) < 2 and process.poll() is None:
+            time.sleep(0.1)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    left = {path.name for path in results.rglob("*")}
+    assert left <= {made.key, "trials.sqlite", "trials.sqlite-wal", "trials.sqlite-shm"}
+    assert _rows(trials) >= 2
 
 
-def test_nothing_lies_among_the_results_while_a_job_of_a_ci_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made, results, seen = job("right"), tmp_path / "results", list[Path]()
-    place = tmp_path / "plan" / JOBS / made.key
-    place.mkdir(parents=True)
-    (place / JOB_FILE).write_text(made.model_dump_json())
-    (tmp_path / "plan" / PLAN).write_text(f'{{"jobs": ["{made.key}"]}}')
-
-    def unpacked(one: object, where: object, out: Path) -> Path:
-        (out / "checkout").mkdir()
-        (out / "trials.sqlite").touch()
-        seen.extend([out, *results.rglob("*")])
-        raise InputError("killed here")
-
-    monkeypatch.setattr(plan_folder, "repository_of", unpacked)
-    monkeypatch.setattr(ci, "hide", lambda: None)  # it would close this process
-    assert run(["ci", "run", str(tmp_path / "plan"), "--out", str(results)]) == 1
-    (folder,) = seen
-    assert not folder.is_relative_to(results)
-    assert [path.name for path in results.rglob("*") if path.is_file()] == ["trials.sqlite"]
+def _rows(file: Path) -> int:
+    """How many trials a run has kept."""
+    if not file.is_file():
+        return 0
+    connection = sqlite3.connect(file)
+    try:
+        (found,) = connection.execute("SELECT count(*) FROM trials").fetchone()
+        return int(found)
+    except sqlite3.OperationalError:  # its tables are still to be made
+        return 0
+    finally:
+        connection.close()

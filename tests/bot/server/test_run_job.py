@@ -67,7 +67,7 @@ CONSOLE = Console(stderr=True, force_terminal=False)
 
 def verified(checkout: Path, diff: str, out: Path, **changes: object) -> Result:
     job = a_job(checkout, diff, **changes)
-    return run_job(job, checkout, out, CONSOLE, bank=out.parent / "bank.duckdb")
+    return run_job(job, checkout, out / "work", out, CONSOLE, bank=out.parent / "bank.duckdb")
 
 
 @pytest.mark.nightly
@@ -99,11 +99,13 @@ def test_a_run_goes_on_with_the_workload_that_it_had_derived(
     text = (checkout / OPERATOR / "workload.yaml").read_text()
     before = "".join(line for line in text.splitlines(True) if not line.startswith("golden:"))
     without_workload(checkout)
-    file = tmp_path / "out" / OWN_WORKLOAD / "workload.yaml"
+    file = tmp_path / "work" / OWN_WORKLOAD / "workload.yaml"
     file.parent.mkdir(parents=True)
     file.write_text(before)
     job = a_job(checkout, patch(checkout, "TILE_BYTES = 512"), workload=DERIVED)
-    found = run_job(job, checkout, tmp_path / "out", CONSOLE, bank=tmp_path / "bank.duckdb")
+    found = run_job(
+        job, checkout, tmp_path / "work", tmp_path / "out", CONSOLE, bank=tmp_path / "bank.duckdb"
+    )
     assert found.derived_workload == before
     check_result(job, found)  # so it is handed in
 
@@ -123,7 +125,9 @@ def test_an_operator_that_is_its_whole_repository_is_judged_and_handed_in(tmp_pa
     diff = git(top, "diff") + "\n"
     place.write_text(text)
     one = a_job(top, diff, operator=".", workload="workload.yaml")
-    found = run_job(one, top, tmp_path / "out", CONSOLE, bank=tmp_path / "bank.duckdb")
+    found = run_job(
+        one, top, tmp_path / "work", tmp_path / "out", CONSOLE, bank=tmp_path / "bank.duckdb"
+    )
     assert found.operator == "affine_clamp" and found.verdict == "not_improved"
     check_result(one, found)
 
@@ -138,7 +142,14 @@ def test_an_operator_for_which_nothing_can_be_derived_is_said(
     without_workload(checkout)
     job = a_job(checkout, "", workload=DERIVED)
     with pytest.raises(InputError, match="has no workload, and none could be derived: Its host"):
-        run_job(job, checkout, tmp_path / "out", CONSOLE, bank=tmp_path / "bank.duckdb")
+        run_job(
+            job,
+            checkout,
+            tmp_path / "work",
+            tmp_path / "out",
+            CONSOLE,
+            bank=tmp_path / "bank.duckdb",
+        )
 
 
 @needs_hidden_files
@@ -188,8 +199,10 @@ def test_nothing_of_a_merge_request_is_run_where_files_are_open(
         else "lost.yaml is not on the"
     )
     with pytest.raises(InputError, match=words):
-        run_job(job, checkout, tmp_path / "out", CONSOLE, allow_unsandboxed=allowed)
-    assert (tmp_path / "out").exists() is not refused
+        run_job(
+            job, checkout, tmp_path / "work", tmp_path / "out", CONSOLE, allow_unsandboxed=allowed
+        )
+    assert (tmp_path / "work").exists() is not refused
 
 
 def test_a_file_that_is_no_job_is_refused_with_its_name(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def changed(checkout: Path, file: str, old: str, new: str) -> Job:
 def measured(job: Job, checkout: Path, out: Path) -> MeasuredChange:
     (out / "plan").mkdir(parents=True)
     pack = write_pack(Git(checkout), job, out / "plan")
-    run_measure(job, read_pack(pack, job, out / "git"), out, allow_unsandboxed=True)
+    run_measure(job, read_pack(pack, job, out / "git"), out / "work", out, allow_unsandboxed=True)
     return read_measured(job, out)
 
 

@@ -35,7 +35,8 @@ def test_one_of_several_is_judged_and_handed_in_by_its_name(tmp_path: Path) -> N
     file.write_text(text)
     assert diff.strip()
     job = a_job(top, diff, operator=GRAD, workload=f"{GRAD}/workload.yaml")
-    found = run_job(job, top, tmp_path / "out", CONSOLE, bank=tmp_path / "bank.duckdb")
+    work, out = tmp_path / "work", tmp_path / "out"
+    found = run_job(job, top, work, out, CONSOLE, bank=tmp_path / "bank.duckdb")
     check_result(job, found)
     assert (found.operator_path, found.verdict) == (GRAD, "not_improved")
     head = Commit(Git(top), git(top, "rev-parse", "HEAD"))
