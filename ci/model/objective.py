@@ -14,7 +14,7 @@ from ci.model.ensemble import CONDITIONS
 from ci.model.trial import Measurement, weighted_mean
 
 OTHERS = 0.25
-"""Share in the worth of a program of the gain in the mean of the states, next to the least gain.
+"""Share in the worth of a program that loses in some state of the mean gain of all of them.
 
 Two steps may each help in one state and together in all: the first must be worth something. Small
 enough that one state's gain of 8 % does not pay for another one's loss of 3 %.
@@ -59,14 +59,15 @@ def lasts(states: Mapping[str, float]) -> bool:
 def worth(baseline: Measurement, measured: Measurement) -> float:
     """How many times as fast as the baseline a program counts: what a search maximises.
 
-    The least gain over the states, times a power `OTHERS` of what the mean gain is above it. Where
-    no states were timed, the gain as measured.
+    The mean gain over the states, as the verdict has it, where none of them is slower. Else the
+    least gain, times a power `OTHERS` of what the mean is above it. Where no states were timed, the
+    gain as measured.
     """
     found = gains(baseline, measured)
     if not found:
         return compare(baseline, measured).speedup
-    least = min(found.values())
-    return least * float((geometric_mean(found.values()) / least) ** OTHERS)
+    mean, least = geometric_mean(found.values()), min(found.values())
+    return least * float((mean / least) ** OTHERS) if slower(least) else float(mean)
 
 
 def least_gain(before: Measurement, after: Measurement) -> tuple[str, float] | None:
