@@ -43,7 +43,7 @@ def take_census(
             there = f"{folder} is a file" if folder.is_file() else f"There is no folder {folder}"
             raise InputError(f"{there}; give the folder of a repository or of workloads.")
     top = repository.resolve()
-    folders = select(operator_places(top), settings.operators, repository)
+    folders = select(operator_places(top), settings.operators, top, repository)
     nameless = [_nameless(place, top) for place in sources_without_name(top)]
     out.mkdir(parents=True, exist_ok=True)
     kept = rows_of(out / ROWS)
@@ -87,20 +87,24 @@ def _nameless(place: Path, top: Path) -> CensusRow:
     return lost(legible(place), top, no_path(place))
 
 
-def select(folders: Iterable[Path], glob: str, repository: Path) -> list[Path]:
-    """The folders whose name, or category/name, matches `glob`; raises InputError if none does."""
+def select(folders: Iterable[Path], glob: str, top: Path, repository: Path) -> list[Path]:
+    """The folders whose name, category/name or path from `top` on matches `glob`.
+
+    Raises InputError if none does; `repository` is `top` as the user wrote it.
+    """
     found = list(folders)
     if not found:
         raise InputError(no_operator(repository))
+    paths = {f: f.relative_to(top).as_posix() for f in found}
     chosen = [
         f
-        for f in found
-        if fnmatch.fnmatch(f.name, glob) or fnmatch.fnmatch(f"{f.parent.name}/{f.name}", glob)
+        for f, path in paths.items()
+        if any(fnmatch.fnmatch(n, glob) for n in (f.name, f"{f.parent.name}/{f.name}", path))
     ]
     if not chosen:
         raise InputError(
             f"No operator of {repository} matches '{glob}'; there are {len(found)}, "
-            f"such as {', '.join(f.name for f in found[:5])}."
+            f"such as {', '.join(list(paths.values())[:3])}."
         )
     return chosen
 

@@ -38,14 +38,26 @@ def reasons(rows: Sequence[CensusRow]) -> tuple[Reason, ...]:
     An operator counts once, for the earliest stage that stops it: fixing that is what would let it
     go on. Errors of later stages may be waiting behind.
     """
-    order = list(Stage)
+    order, short = list(Stage), _short([row.path for row in rows])
     stopped: dict[tuple[str, Stage], list[str]] = {}
     for row in rows:
         if row.failures:
             first = min(row.failures, key=lambda f: order.index(f.stage))
-            stopped.setdefault((first.reason, first.stage), []).append(row.name)
+            stopped.setdefault((first.reason, first.stage), []).append(short[row.path])
     ranked = sorted(stopped.items(), key=lambda item: (-len(item[1]), item[0][0]))
     return tuple(
         Reason(reason=reason, stage=stage, operators=tuple(sorted(names)))
         for (reason, stage), names in ranked
     )
+
+
+def _short(paths: Sequence[str]) -> dict[str, str]:
+    """The end of each path that no other one has, of as few names as will do."""
+    ends = Counter(end for path in set(paths) for end in _ends(path))
+    return {path: next((e for e in _ends(path) if ends[e] == 1), path) for path in paths}
+
+
+def _ends(path: str) -> list[str]:
+    """The ends of a path, the shortest first, and the path as a whole."""
+    names = path.split("/")
+    return ["/".join(names[-count:]) for count in range(1, len(names) + 1)]

@@ -135,7 +135,8 @@ class CensusSettings(PoolOptions):
     """Settings of a census."""
 
     operators: str = Field(
-        default="*", description="Glob over operator names, or category/name: 'foreach_*'."
+        default="*",
+        description="Glob over operator names, category/name or paths: 'foreach_*', 'src/*/grad'.",
     )
     workloads: Path | None = Field(
         default=None,

@@ -35,8 +35,7 @@ def _say(row: CensusRow, done: int, total: int) -> None:
     error = row.failures[0] if row.failures else None
     why = f"  {error.reason}: {error.message}" if error else ""
     say(
-        f"[{done:>3}/{total}] {row.category + '/' + row.name:<48} {row.judged or '-':<9}"
-        f"{visible(why, 110)}",
+        f"[{done:>3}/{total}] {row.path:<48} {row.judged or '-':<9}{visible(why, 110)}",
         err=True,
     )
 

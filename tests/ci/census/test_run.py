@@ -157,8 +157,11 @@ def test_a_second_census_tries_only_what_is_missing(
     assert len(rows_of(file).rows) == len(rows)
 
 
-def test_the_glob_selects_by_name_and_by_category(repository: Path, tmp_path: Path) -> None:
-    chosen = CensusSettings(operators="math/for*", pool="local:1")
+@pytest.mark.parametrize("glob", ["math/for*", "fore*n", "src/*/foreign"])
+def test_the_glob_selects_by_name_category_and_path(
+    repository: Path, tmp_path: Path, glob: str
+) -> None:
+    chosen = CensusSettings(operators=glob, pool="local:1")
     rows = take_census(repository, chosen, tmp_path, lambda *_: None)
     assert [row.name for row in rows] == ["foreign"]
     with pytest.raises(InputError, match="No operator .* matches 'nobody'"):

@@ -56,3 +56,16 @@ def test_what_stops_an_operator_that_was_tried_as_ours_is_a_reason_too() -> None
     )
     summary = summarize([tried, left])
     assert [(r.reason, r.operators) for r in summary.reasons] == [("missing symbol", ("f",))]
+
+
+def test_operators_whose_folders_are_called_alike_are_told_apart_by_what_is_above() -> None:
+    failed = (Stage.KERNEL_BUILDS, "missing symbol")
+    places = ("tasks/abs/answer/0", "tasks/exp/answer/0", "exp/answer/0", "tasks/exp/question")
+    rows = [row("0", reason=failed, path=place) for place in places]
+    (reason,) = summarize(rows).reasons
+    assert sorted(reason.operators) == [
+        "abs/answer/0",
+        "exp/answer/0",
+        "question",
+        "tasks/exp/answer/0",
+    ]

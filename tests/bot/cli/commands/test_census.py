@@ -32,7 +32,7 @@ def test_the_census_is_left_as_rows_json_and_markdown(
     repository = unreadable(tmp_path / "ops")
     assert run(["census", str(repository), "--out", str(out), "--pool", "local:1"]) == 0
     shown = capsys.readouterr()
-    assert "[  1/1] math/bias_add" in shown.err
+    assert "[  1/1] src/math/bias_add" in shown.err
     assert "definition not read" in shown.out
     data = json.loads((out / "census.json").read_text())
     assert data["summary"]["reached"]["found"] == 1
