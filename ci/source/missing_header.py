@@ -14,7 +14,6 @@ from ci.source.build.evaluation import tree_of
 _MISSING = re.compile(r"([\w./+-]+): No such file or directory")
 _MODULE = re.compile(r"^[ \t]*path[ \t]*=[ \t]*(\S.*)$", re.MULTILINE)
 _MACRO = re.compile(r"'([A-Z][A-Z0-9_]+)' was not declared in this scope")
-_BUILDS = ("CMakeLists.txt", ".cmake", ".sh", ".py", "Makefile", ".mk", ".toml", ".json")
 _SHOWN = 3
 _MOST_FILES = 2000
 _MOST_READ = 200_000
@@ -51,8 +50,8 @@ def advice(operator: Operator, said: str) -> str:
     if len(tail) > 1 and (fetched := _fetched(tail[0], top)):
         file, address = fetched
         return (
-            f" The build gets {tail[0]} from {address} ({file}); it is not here: let the build do"
-            f" that, or clone it into the folder that the build names."
+            f" {tail[0]} is not here; {file} says that it comes from {address}: clone it into the"
+            f" folder where the build looks for it, or let the build do that."
         )
     return (
         f" No file of the repository is called so, nor is any header that stands for the toolkit's:"
@@ -74,12 +73,12 @@ def _of_macro(name: str, top: Path) -> str:
 
 
 def _fetched(name: str, top: Path) -> tuple[str, str] | None:
-    """The file of a build that names the address of a repository or archive called so."""
+    """The file that is no source and names the address of a repository or archive called so."""
     address = re.compile(
         rf"\b(?:https?://|ssh://|git@)[^\s\"'<>()]*[/:]{re.escape(name)}(?:\.git|-[\w.-]+)?(?![\w./-])"
     )
     for one in _no_sources(top):
-        if one.endswith(_BUILDS) and (found := address.search(_start(top / one))):
+        if found := address.search(_start(top / one)):
             return one, found.group()
     return None
 

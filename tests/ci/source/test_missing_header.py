@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from ci.source.discovery import load_operator
 from ci.source.missing_header import advice
 from tests.ci.small_operator import write_operator
@@ -37,18 +39,18 @@ def test_a_submodule_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert "(parts/b)" in said and "git submodule update --init" in said
 
 
-def test_what_a_build_fetches_is_named_with_its_address(tmp_path: Path) -> None:
+@pytest.mark.parametrize("says", ["cmake/parts.cmake", "WORKSPACE.bazel", "deps", "README.md"])
+def test_what_is_to_be_fetched_is_named_with_its_address(tmp_path: Path, says: str) -> None:
     operator = load_operator(write_operator(tmp_path))
     operator = operator.model_copy(update={"repository": tmp_path})
-    (tmp_path / "README.md").write_text("See https://example.com/wide.git\n")
-    parts = tmp_path / "cmake" / "parts.cmake"
-    parts.parent.mkdir()
+    parts = tmp_path / says
+    parts.parent.mkdir(exist_ok=True)
     parts.write_text("FetchContent_Declare(w GIT_REPOSITORY https://example.com/widest.git)\n")
     assert "is called so" in advice(operator, SAID.format("wide/arch.hpp"))
     for address in ("https://example.com/team/wide.git", "git@example.com:team/wide"):
         parts.write_text(f'FetchContent_Declare(w GIT_REPOSITORY "{address}" GIT_TAG 1)\n')
         said = advice(operator, SAID.format("wide/arch.hpp"))
-        assert f"The build gets wide from {address} (cmake/parts.cmake)" in said
+        assert f"{says} says that it comes from {address}" in said
     assert "is called so" in advice(operator, SAID.format("wide.hpp"))
 
 
