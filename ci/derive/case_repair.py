@@ -63,10 +63,18 @@ def mended(operator: Operator, frame: Workload, option: Option, found: Failed) -
     left = found.unwritten
     if left is None or (left.count == left.size and len(operator.outputs) == 1):
         return None  # it did nothing at all
-    if option.taken.guessed and left.first + left.count == left.size and left.first:
+    name = operator.outputs[left.output].name
+    at_its_end = left.first > 0 and left.first + left.count == left.size
+    if at_its_end and option.taken.guessed:
         other = _with_output(option, left.output, left.first)
         return None if other is None else (frame, other, "")
-    name = operator.outputs[left.output].name
+    if at_its_end and (other := _as_a_result(option, left.output, left.first)) is not None:
+        shapes = [list(_first(one.taken.case.outputs[left.output])) for one in (option, other)]
+        note = (
+            f"InferShape gives {name} the shape {shapes[0]}, which is that of the first input; the"
+            f" kernel writes no more than {shapes[1]}, and that is taken for its shape."
+        )
+        return frame, other, note
     if name in frame.initial:
         return None
     note = f"It leaves bytes of {name} unwritten; they begin as 0."
@@ -157,6 +165,25 @@ def _with_output(option: Option, index: int, written: int) -> Option | None:
     changed = case.model_copy(update={"outputs": outputs})
     asked = option.taken.asked.model_copy(update={"outputs": outputs})
     return replace(option, taken=replace(option.taken, case=changed, asked=asked))
+
+
+def _as_a_result(option: Option, index: int, written: int) -> Option | None:
+    """The same where the output was given the shape of the first input, as the host side that a
+    generator writes does for any operator, and what is written has the shape of a result."""
+    entry, tensors = option.taken.case.outputs[index], inputs_of(option.taken.case)
+    if isinstance(entry, tuple) or not tensors or entry.shape != tensors[0].shape:
+        return None
+    other = _with_output(option, index, written)
+    if other is None:
+        return None
+    shape = _first(other.taken.case.outputs[index])
+    return other if shape in ((1,), *_likely(option)) else None
+
+
+def _first(entry: Entry) -> tuple[int, ...]:
+    """The shape of an output, of a list the first one's."""
+    one = (entry[0] if entry else None) if isinstance(entry, tuple) else entry
+    return one.shape if one is not None else ()
 
 
 def _likely(option: Option) -> Iterator[tuple[int, ...]]:

@@ -17,15 +17,17 @@ from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 from ci.source.cpp_text import blanked, closing, split_arguments, without_comments
 
-# Words that the AscendC compiler understands and a C++ grammar does not.
+# Words that the AscendC compiler understands and a C++ grammar does not: names between two
+# underscores on either side are the compiler's, and but for a few they are attributes.
 _ATTRIBUTE_WORDS = re.compile(
     r"\[\s*aicore\s*\]|\[\[[\w\s:,()]*\]\]"
     r"|__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)"
-    r"|\b__(?:aicore|global|gm|ubuf|cbuf|ca|cb|cc|fbuf|local_mem|inline|restrict|sync_alias"
-    r"|sync_noalias|simd_vf|simt_vf|no_simd_vf_fusion|in_pipe|out_pipe|mix|vector|cube|schedmode)"
+    r"|\b__(?!func__|typeof__|alignof__|asm__|extension__|builtin_)[a-z][a-z0-9_]*?"
     r"__\b(?:\s*\([^()]*\))?"
 )
 _LAUNCH = re.compile(r"<<<[^;{}]*?>>>")
+# The arguments for which a call operator is specialized.
+_SPECIALIZED = re.compile(r"(?<=\boperator\(\))\s*<[^<>;{}]*>(?=\s*\()")
 _DEPENDENT = re.compile(r"(?<=[.>])\s*template\b(?=\s+\w)")
 _CORE_TEST = re.compile(r"\bASCEND_IS_AI([CV])\b")
 _NAMESPACE = re.compile(r"\bAscendC\s*::\s*")
@@ -43,7 +45,7 @@ LOOPS = ("for_statement", "while_statement", "do_statement", "for_range_loop")
 def shadow(text: str) -> str:
     """`text` for the parser: same length, ASCII, comments and AscendC words blanked."""
     text = without_comments(text)
-    for words in (_ATTRIBUTE_WORDS, _LAUNCH, _NAMESPACE, _DEPENDENT):
+    for words in (_ATTRIBUTE_WORDS, _LAUNCH, _NAMESPACE, _DEPENDENT, _SPECIALIZED):
         text = words.sub(blanked, text)
     text = _without_checks(_CORE_TEST.sub(r"(ASCEND_AI\1_)", text))
     return "".join(c if c < "\x80" else "_" for c in text)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ci.model.errors import InputError
-from ci.source.cpp_source import ancestors, below, parse
-from ci.source.cpp_text import global_functions
+from ci.source.cpp_source import below, parse
+from ci.source.cpp_text import closing, global_functions, without_comments
 from ci.source.device_half import without_attributes
 from ci.source.op_classes import compiled_text, expanded
 
@@ -20,8 +20,7 @@ WHOLE = re.compile(
 REAL = re.compile(r"(?:half|float|double|bfloat16_t)")
 _POINTER_WORDS = re.compile(r"\*|\bGM_ADDR\b")
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|__gm__|__restrict__|__restrict)\b")
-_NAMESPACE = re.compile(r"\bnamespace\s+\w[\w:\s]*\{")
-_SPACE = "namespace_definition"
+_NAMESPACE = re.compile(r"\bnamespace\s+(\w[\w:\s]*)\{")
 _NAME = re.compile(r"(\w+)\s*(?:=.*)?$", re.DOTALL)
 
 
@@ -63,14 +62,22 @@ def entry_in(path: Path, text: str, name: str) -> KernelEntry:
 
 
 def qualified(text: str, name: str) -> str:
-    """A function's name with those of the namespaces around it."""
-    if not _NAMESPACE.search(text):
+    """A function's name with those of the namespaces around it.
+
+    By brackets alone: what macros mark device functions with leads a parser astray.
+    """
+    code = without_comments(without_attributes(text))
+    found = re.search(rf"\b__global__\b[^;{{}}]*?\b{name}\s*\(", code) or re.search(
+        rf"\b{name}\s*\([^;{{}}]*\)\s*\{{", code
+    )
+    if found is None:
         return name
-    source = parse(without_attributes(text))
-    node = next((one.node for one in source.functions if one.plain == name), None)
-    around = [] if node is None else [one for one in ancestors(node) if one.type == _SPACE]
-    called = [named for one in around if (named := one.child_by_field_name("name")) is not None]
-    return "::".join((*map(source.code, reversed(called)), name))
+    around = [
+        " ".join(space.group(1).split())
+        for space in _NAMESPACE.finditer(code, 0, found.start())
+        if closing(code, space.end() - 1) > found.start()
+    ]
+    return "::".join((*around, name))
 
 
 def _parameter(path: Path, text: str) -> Parameter:

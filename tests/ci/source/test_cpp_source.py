@@ -150,3 +150,18 @@ def test_nodes_of_some_kinds_are_those_that_a_walk_meets_in_its_order() -> None:
         assert below(top, *kinds) == met
         assert len(met) > 5
     assert below(source.root, "lambda_expression") == []
+
+
+@pytest.mark.parametrize(
+    "mark", ["__forceinline__", "__noinline__", "__wide_core__", "__launch_bounds__(64)"]
+)
+def test_words_of_the_device_compiler_that_nobody_listed_lead_no_parser_astray(mark: str) -> None:
+    text = (
+        f"struct Shape {{\n    {mark} [aicore]\n    constexpr Index const &at(int i) const"
+        f" {{ return shape[i]; }}\n    template <> {mark}\n"
+        "    void operator()<AscendC::AIC>(Params const &p) { run(p); }\n};\n"
+        "void last() { const char* said = __func__; }\n"
+    )
+    source = Source(text)
+    assert source.errors == 0
+    assert "__func__" in source.shadow and source.functions[-1].plain == "last"
