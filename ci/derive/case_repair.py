@@ -21,6 +21,13 @@ _TOGETHER = re.compile(r"Core \d+ writes and core \d+ writes the same global mem
 
 _INDICES = ("int32", "int64", "uint32", "uint64")
 
+_PAST = re.compile(r"writes global memory out of bounds: from byte \d+ of output (\d+)\b")
+
+_NOT_INFERRED = (
+    "InferShape gives {name} the shape {told}, which is that of the first input; the kernel writes"
+    " {what}, and it is taken to have the shape {taken}."
+)
+
 _LONGER = 64
 """How many times longer an axis is made: a tile has no more rows, mostly."""
 _LONG = 64
@@ -60,6 +67,21 @@ def mended(operator: Operator, frame: Workload, option: Option, found: Failed) -
     if NOTHING_TO_DO in found.why:
         busy = _with_ones(operator, option) or _longer(option)
         return None if busy is None else (frame, busy, "")
+    if found.outcome is Outcome.MEMORY_ERROR and (past := _PAST.search(found.why)):
+        index = int(past.group(1))
+        longer = _as_another_input(option, index)
+        if longer is None:
+            return None
+        return (
+            frame,
+            longer,
+            _NOT_INFERRED.format(
+                name=operator.outputs[index].name,
+                told=list(_shape(option.taken.case.outputs[index])),
+                what="more than that",
+                taken=list(_shape(longer.taken.case.outputs[index])),
+            ),
+        )
     left = found.unwritten
     if left is None or (left.count == left.size and len(operator.outputs) == 1):
         return None  # it did nothing at all
@@ -69,12 +91,16 @@ def mended(operator: Operator, frame: Workload, option: Option, found: Failed) -
         other = _with_output(option, left.output, left.first)
         return None if other is None else (frame, other, "")
     if at_its_end and (other := _as_a_result(option, left.output, left.first)) is not None:
-        shapes = [list(_first(one.taken.case.outputs[left.output])) for one in (option, other)]
-        note = (
-            f"InferShape gives {name} the shape {shapes[0]}, which is that of the first input; the"
-            f" kernel writes no more than {shapes[1]}, and that is taken for its shape."
+        return (
+            frame,
+            other,
+            _NOT_INFERRED.format(
+                name=name,
+                told=list(_shape(option.taken.case.outputs[left.output])),
+                what="less than that",
+                taken=list(_shape(other.taken.case.outputs[left.output])),
+            ),
         )
-        return frame, other, note
     if name in frame.initial:
         return None
     note = f"It leaves bytes of {name} unwritten; they begin as 0."
@@ -156,11 +182,23 @@ def _with_output(option: Option, index: int, written: int) -> Option | None:
         return None
     elements = written * 8 // BY_NAME[one.dtype].bits
     shape = next((s for s in _likely(option) if prod(s) == elements), (elements,))
+    return _with_shape(option, index, shape)
 
-    def shaped(tensor: TensorCase) -> TensorCase:
+
+def _with_shape(option: Option, index: int, *shapes: tuple[int, ...]) -> Option:
+    """The case with another shape of an output; where it is a list, with as many tensors as there
+    are shapes, or of one shape all."""
+    case = option.taken.case
+    entry = case.outputs[index]
+
+    def shaped(tensor: TensorCase, shape: tuple[int, ...]) -> TensorCase:
         return tensor.model_copy(update={"shape": shape})
 
-    new: Entry = tuple(map(shaped, entry)) if isinstance(entry, tuple) else shaped(entry)
+    new: Entry
+    if isinstance(entry, tuple):
+        new = tuple(shaped(entry[0], s) for s in (shapes if shapes[1:] else shapes * len(entry)))
+    else:
+        new = shaped(entry, shapes[0])
     outputs = (*case.outputs[:index], new, *case.outputs[index + 1 :])
     changed = case.model_copy(update={"outputs": outputs})
     asked = option.taken.asked.model_copy(update={"outputs": outputs})
@@ -170,17 +208,35 @@ def _with_output(option: Option, index: int, written: int) -> Option | None:
 def _as_a_result(option: Option, index: int, written: int) -> Option | None:
     """The same where the output was given the shape of the first input, as the host side that a
     generator writes does for any operator, and what is written has the shape of a result."""
-    entry, tensors = option.taken.case.outputs[index], inputs_of(option.taken.case)
-    if isinstance(entry, tuple) or not tensors or entry.shape != tensors[0].shape:
+    if not _as_first_input(option, index):
         return None
     other = _with_output(option, index, written)
     if other is None:
         return None
-    shape = _first(other.taken.case.outputs[index])
+    shape = _shape(other.taken.case.outputs[index])
     return other if shape in ((1,), *_likely(option)) else None
 
 
-def _first(entry: Entry) -> tuple[int, ...]:
+def _as_another_input(option: Option, index: int) -> Option | None:
+    """The case with an output as long as the next longer input, where it was as the first one; a
+    list is as long as the next longer list."""
+    if not _as_first_input(option, index):
+        return None
+    case, now = option.taken.case, prod(_shape(option.taken.case.outputs[index]))
+    if isinstance(case.outputs[index], tuple):
+        lists = [[t.shape for t in one] for one in case.inputs if isinstance(one, tuple) and one]
+        wider = next((many for many in lists if prod(many[0]) > now), [])
+        return _with_shape(option, index, *wider) if wider else None
+    longer = [t.shape for t in inputs_of(case) if t.present and prod(t.shape) > now]
+    return _with_shape(option, index, min(longer, key=prod)) if longer else None
+
+
+def _as_first_input(option: Option, index: int) -> bool:
+    tensors = inputs_of(option.taken.case)
+    return bool(tensors) and _shape(option.taken.case.outputs[index]) == tensors[0].shape
+
+
+def _shape(entry: Entry) -> tuple[int, ...]:
     """The shape of an output, of a list the first one's."""
     one = (entry[0] if entry else None) if isinstance(entry, tuple) else entry
     return one.shape if one is not None else ()

@@ -13,12 +13,16 @@ from ci.model.comparison import MINIMUM_EFFECT, SIMULATED_FLOOR, compare
 from ci.model.ensemble import CONDITIONS
 from ci.model.trial import Measurement, weighted_mean
 
-OTHERS = 0.25
-"""Share in the worth of a program that loses in some state of the mean gain of all of them.
+OF_MEAN = 0.5
+"""Share of the mean gain in the worth of a program that no state makes slower, next to the least.
 
-Two steps may each help in one state and together in all: the first must be worth something. Small
-enough that one state's gain of 8 % does not pay for another one's loss of 3 %.
+What one state leaves nothing of is worth building on, and of two that gain alike in the mean the
+one is worth more that gains everywhere.
 """
+OF_MEAN_IN_SPITE = 0.25
+"""The same where a state loses. Two steps may each help in one state and together in all: the first
+must be worth something. Small enough that one state's gain of 8 % does not pay for another one's
+loss of 3 %."""
 
 
 def gains(before: Measurement, after: Measurement) -> dict[str, float]:
@@ -59,15 +63,16 @@ def lasts(states: Mapping[str, float]) -> bool:
 def worth(baseline: Measurement, measured: Measurement) -> float:
     """How many times as fast as the baseline a program counts: what a search maximises.
 
-    The mean gain over the states, as the verdict has it, where none of them is slower. Else the
-    least gain, times a power `OTHERS` of what the mean is above it. Where no states were timed, the
-    gain as measured.
+    The least gain over the states, times a power of what the mean gain is above it: the verdict
+    asks that no state loses and that the mean gains. Where no states were timed, the gain as
+    measured.
     """
     found = gains(baseline, measured)
     if not found:
         return compare(baseline, measured).speedup
-    mean, least = geometric_mean(found.values()), min(found.values())
-    return least * float((mean / least) ** OTHERS) if slower(least) else float(mean)
+    least = min(found.values())
+    share = OF_MEAN_IN_SPITE if slower(least) else OF_MEAN
+    return least * float((geometric_mean(found.values()) / least) ** share)
 
 
 def least_gain(before: Measurement, after: Measurement) -> tuple[str, float] | None:

@@ -13,7 +13,7 @@ from ci.derive.host_queries import Taken
 from ci.derive.runner import Failed
 from ci.model.derived import DeriveSettings
 from ci.model.trial import Outcome, Unwritten
-from ci.model.workload import TensorCase, Workload, WorkloadCase
+from ci.model.workload import Entry, TensorCase, Workload, WorkloadCase
 from ci.session.derive import derive_workloads
 from ci.source.discovery import load_operator
 from ci.source.workload_file import load_workload
@@ -24,13 +24,13 @@ SHAPE = (32, 256)
 TOLD = "    y->SetDimNum(1);\n    y->SetDim(0, x->GetDim(0));\n"
 
 
-def given(output: tuple[int, ...]) -> Option:
-    """A case of one input of 32 rows, with an output of this shape that inference told."""
-    case = WorkloadCase(
-        name="rows",
-        inputs=(TensorCase(shape=SHAPE, dtype="float32"),),
-        outputs=(TensorCase(shape=output, dtype="float32"),),
-    )
+def tensor(shape: tuple[int, ...]) -> TensorCase:
+    return TensorCase(shape=shape, dtype="float32")
+
+
+def given(output: Entry, *inputs: Entry) -> Option:
+    """A case with an output that inference told, of one input of 32 rows or of these."""
+    case = WorkloadCase(name="rows", inputs=inputs or (tensor(SHAPE),), outputs=(output,))
     taken = Taken(case, case, tiling_key=0, digest="", block_dim=1)
     return Option("generic shapes", taken)
 
@@ -40,9 +40,9 @@ def tried(output: tuple[int, ...], written: int) -> tuple[int, ...]:
     size = 4 * output[0] * (output[1] if output[1:] else 1)
     left = Unwritten(output=0, first=written, count=size - written, size=size)
     operator = load_operator(ROW_SUM)
-    cases = (given(output).taken.case,)
-    frame = Workload(operator=operator.op_type, cases=cases, folder=ROW_SUM)
-    found = mended(operator, frame, given(output), Failed(Outcome.MEMORY_ERROR, "-", left))
+    option = given(tensor(output))
+    frame = Workload(operator=operator.op_type, cases=(option.taken.case,), folder=ROW_SUM)
+    found = mended(operator, frame, option, Failed(Outcome.MEMORY_ERROR, "-", left))
     assert found is not None
     entry = found[1].taken.case.outputs[0]
     assert isinstance(entry, TensorCase)
@@ -66,6 +66,29 @@ def test_any_other_end_of_it_stays_a_defect(written: int) -> None:
 
 def test_an_output_of_another_shape_is_as_inference_says() -> None:
     assert tried((64, 256), 4 * 32) == (64, 256)
+
+
+PAST = "copy_ubuf_to_gm writes global memory out of bounds: from byte 0 of output 0{} on it takes."
+
+
+def mended_past(option: Option, place: str = "") -> Entry | None:
+    """The output that is tried after a write past the end of the first one; None: none."""
+    operator = load_operator(ROW_SUM)
+    frame = Workload(operator=operator.op_type, cases=(option.taken.case,), folder=ROW_SUM)
+    found = mended(operator, frame, option, Failed(Outcome.MEMORY_ERROR, PAST.format(place)))
+    return None if found is None else found[1].taken.case.outputs[0]
+
+
+def test_an_output_that_is_too_short_is_as_long_as_the_next_longer_input() -> None:
+    inputs = tensor((1,)), tensor((4, 8)), tensor((2, 3))
+    assert mended_past(given(tensor((1,)), *inputs)) == tensor((2, 3))
+    assert mended_past(given(tensor((2, 3)), *inputs)) is None, "it is not as the first input"
+    assert mended_past(given(tensor((1,)), tensor((1,)))) is None, "no input is longer"
+
+
+def test_a_list_that_is_too_short_is_as_the_next_longer_list() -> None:
+    many = (tensor((4, 8)), tensor((2,)))
+    assert mended_past(given((tensor((1,)),), tensor((1,)), many), "[0]") == many
 
 
 @pytest.mark.long

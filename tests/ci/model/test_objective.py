@@ -33,8 +33,13 @@ def test_a_state_that_leaves_nothing_takes_no_more_than_its_share() -> None:
     more = won | dict.fromkeys(CONDITIONS[:-1], 1.26)
     first, second = worth(timed(SAME), timed(won)), worth(timed(SAME), timed(more))
     assert gains(timed(SAME), timed(won))[DIRTY] == pytest.approx(1)
-    assert first == pytest.approx(1.24 ** (4 / 5)) and second == pytest.approx(1.26 ** (4 / 5))
+    assert first == pytest.approx(1.24**0.4) and second == pytest.approx(1.26**0.4)
     assert lasts(gains(timed(SAME), timed(won)))
+
+
+def test_of_two_that_gain_alike_in_the_mean_the_one_is_worth_more_that_gains_everywhere() -> None:
+    even, uneven = dict.fromkeys(CONDITIONS, 1.2), dict.fromkeys(CONDITIONS, 1.25) | {DIRTY: 1.02}
+    assert worth(timed(SAME), timed(even)) > worth(timed(SAME), timed(uneven)) > 1.05
 
 
 @pytest.mark.parametrize("loss", [0.6, 0.9, 0.97, 0.99])
