@@ -27,7 +27,7 @@ from ci.model.workload import Workload, WorkloadCase
 from ci.simulator.decisions import decisions_of, frames
 from ci.simulator.elf import code_digest
 from ci.simulator.ensemble import members_of, states
-from ci.simulator.kernel_cores import Cores, computes, cores_of
+from ci.simulator.kernel_cores import CUBE, Cores, computes, cores_of, declared_cores
 from ci.simulator.launch import Addresses, asked_addresses, launch
 from ci.simulator.launch_request import LaunchSpec
 from ci.simulator.launch_room import LaunchRoom
@@ -35,6 +35,7 @@ from ci.simulator.source_lines import expect_lines
 from ci.simulator.symbols import check_symbols, defined_symbols, undefined_symbols
 from ci.simulator.toolchain import CHECKED, Flavour, Toolchain
 from ci.system.cache import digest
+from ci.system.candidate_compiler import lacks_body
 from ci.system.compiler import compiler_version
 from ci.system.sandbox import Limits
 from rules.devices import Device, load_device
@@ -232,7 +233,12 @@ class SimulatorBuild(TiledBuild):
         return known
 
     def _kernels(self, variant: KernelVariant) -> _Kernels:
-        vector = self._kernel(variant, "vector")
+        try:
+            vector = self._kernel(variant, "vector")
+        except TrialFailure as stopped:
+            if not lacks_body(stopped.refusal):
+                raise
+            return self._cube_kernel(variant, stopped)
         sources = [t for f, t in self.texts.items() if f.startswith("op_kernel/")]
         architecture = self.device.architecture
         cores = cores_of(
@@ -246,6 +252,14 @@ class SimulatorBuild(TiledBuild):
             return cores, vector, None
         cube = self._kernel(variant, "cube")
         return (cores, vector, cube) if cores.mixed else (cores, cube, None)
+
+    def _cube_kernel(self, variant: KernelVariant, stopped: TrialFailure) -> _Kernels:
+        """The kernel where a vector core has no body for what it calls: the toolkit builds a kernel
+        for the cores of its instructions. Raises `stopped` where it declares vector cores."""
+        cube = self._kernel(variant, "cube")
+        if declared_cores(defined_symbols(cube)) not in (None, CUBE):
+            raise stopped
+        return CUBE, cube, None
 
     def _used_by_cube(self, variant: KernelVariant, vector: Path) -> tuple[str, ...]:
         """Symbols that the kernel uses where it is built for a cube core; none for a vector core's

@@ -18,6 +18,7 @@ from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
 from ci.model.trial import Outcome, Place, Refusal
 from ci.source.class_specializations import NOT_THERE
+from ci.source.unset_members import NO_CONSTANT
 from ci.source.cpp_text import global_functions, without_comments
 from ci.source.launched.entry import qualified
 from ci.source.placed import plain
@@ -52,8 +53,9 @@ class KernelVariant:
     changes_meaning: bool = False
     """Whether a class declares a name that it used before for something else, as in
     `static constexpr bool KIND = T::kind == KIND::ROWS`. The device's compiler takes that."""
-    specializes_in_class: bool = False
-    """Whether a class specializes a template of its own; see `class_specializations.py`."""
+    newer_language: bool = False
+    """Whether it has what C++ allows later than the compiler's: specializations within a class, or
+    constants whose members a constructor's body sets; see `older_compiler.py`."""
 
 
 LATER_DTYPES = {
@@ -167,8 +169,8 @@ def amended(operator: Operator, variant: KernelVariant, refusal: Refusal) -> Ker
     more = tuple(name for name in lacking if name not in variant.unlisted)
     if more:
         return replace(variant, unlisted=(*variant.unlisted, *more))
-    if NOT_THERE in said and not variant.specializes_in_class:
-        return replace(variant, specializes_in_class=True)
+    if (NOT_THERE in said or NO_CONSTANT in said) and not variant.newer_language:
+        return replace(variant, newer_language=True)
     if CHANGES_MEANING in refusal.sentence and not variant.changes_meaning:
         return replace(variant, changes_meaning=True)
     return twice_defined(variant, refusal)

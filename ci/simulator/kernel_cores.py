@@ -57,6 +57,20 @@ def computes(used: Collection[str]) -> bool:
     return any(_VECTOR_INSTRUCTION.match(name) for name in used)
 
 
+def declared_cores(defined: Collection[str]) -> Cores | None:
+    """The cores of the kernel type that a library's symbols declare; None where they do not."""
+    marks = _marks(defined)
+    for kind in ("keyed_", "default_"):
+        for mark in marks:
+            if mark.startswith(kind) and mark.removeprefix(kind) in KERNEL_TYPES:
+                return KERNEL_TYPES[mark.removeprefix(kind)]
+    return None
+
+
+def _marks(defined: Collection[str]) -> list[str]:
+    return [name.removeprefix(MARK) for name in defined if name.startswith(MARK)]
+
+
 def cores_of(
     architecture: Architecture,
     defined: Collection[str],
@@ -72,11 +86,9 @@ def cores_of(
     core.
     """
     mixed = Cores(1, architecture.vectors_per_cube)
-    marks = [name.removeprefix(MARK) for name in defined if name.startswith(MARK)]
-    for kind in ("keyed_", "default_"):
-        for mark in marks:
-            if mark.startswith(kind) and mark.removeprefix(kind) in KERNEL_TYPES:
-                return KERNEL_TYPES[mark.removeprefix(kind)]
+    declared, marks = declared_cores(defined), _marks(defined)
+    if declared is not None:
+        return declared
     if "cube_only" in marks:
         return CUBE
     if "matmul" in marks:

@@ -11,6 +11,7 @@ from typing import Final
 
 from ci.model import layout
 from ci.source.class_specializations import as_overloads
+from ci.source.unset_members import with_members_set
 from ci.system.cache import BuildCache, digest, digest_tree
 
 FLAGS: Final = ("-fconcepts",)
@@ -60,7 +61,9 @@ def _copied(folder: Path, root: Path, cache: BuildCache) -> Path:
         _rewritten(p.read_bytes()) != p.read_bytes() for p in paths
     ):
         return folder
-    rules = Path(as_overloads.__code__.co_filename).read_bytes()
+    rules = [
+        Path(rule.__code__.co_filename).read_bytes() for rule in (as_overloads, with_members_set)
+    ]
 
     def make(place: Path) -> None:
         for path in paths:
@@ -69,7 +72,7 @@ def _copied(folder: Path, root: Path, cache: BuildCache) -> Path:
             shutil.copy2(path, copy)
         rewrite(place)
 
-    return cache.get("rewritten", digest([rules, digest_tree(folder, layout.SOURCES)]), make)
+    return cache.get("rewritten", digest([*rules, digest_tree(folder, layout.SOURCES)]), make)
 
 
 def _sources(folder: Path) -> Iterator[Path]:
@@ -79,7 +82,5 @@ def _sources(folder: Path) -> Iterator[Path]:
 
 
 def _rewritten(text: bytes) -> bytes:
-    if b"template" not in text:
-        return text
     plain = text.decode("utf-8", errors="surrogateescape")
-    return as_overloads(plain).encode("utf-8", errors="surrogateescape")
+    return with_members_set(as_overloads(plain)).encode("utf-8", errors="surrogateescape")

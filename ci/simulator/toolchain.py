@@ -285,12 +285,12 @@ class Toolchain:
         unit = translation_unit(operator, variant, texts[operator.kernel_entry])
         headers = header_texts(variant)
 
-        around = operator.shared_folders if variant.specializes_in_class else ()
+        around = operator.shared_folders if variant.newer_language else ()
 
         def arguments(place: Path | None) -> list[str]:
             return [
                 *self.kernel_flags(core, flavour),
-                *(older_compiler.FLAGS if variant.specializes_in_class else ()),
+                *(older_compiler.FLAGS if variant.newer_language else ()),
                 *(("-fpermissive",) if variant.changes_meaning else ()),
                 *(f"-D{one}" for one in operator.definitions),
                 *("-I.", "-Iop_kernel"),
@@ -324,7 +324,7 @@ class Toolchain:
         def make(folder: Path) -> None:
             with self._rooms.take(asked) as room:
                 lay_operator(room.top, operator, laid)
-                if variant.specializes_in_class:
+                if variant.newer_language:
                     older_compiler.rewrite(room.top)
                 lay(room.place, {**headers, "kernel_unit.cpp": unit})
                 room.compile("kernel", layout.KERNEL, lambda: self._beside(asked, meanwhile))

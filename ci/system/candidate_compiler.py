@@ -53,6 +53,15 @@ CHANGES_MEANING: Final = "changes meaning of"
 """GCC's words for the one error that the device's compiler does not know."""
 
 
+_NO_BODY = re.compile(r"inlining failed in call to '(?:always_inline|inline)'")
+
+
+def lacks_body(refusal: Refusal) -> bool:
+    """Whether a compiler found no body of a function that it had to inline."""
+    said = f"{refusal.sentence}\n{refusal.evidence}"
+    return _NO_BODY.search(said) is not None and "function body not available" in said
+
+
 def demand_compiled(done: Completed, side: str, shared: tuple[Path, str] | None = None) -> None:
     """Raises TrialFailure(COMPILE_ERROR) unless the compiler ended well."""
     if not done.ok:

@@ -62,3 +62,48 @@ def test_only_folders_that_need_it_have_a_copy_which_keeps_the_names_of_the_orig
     assert "requires (N == (1))" in made.read_text()
     assert made.stat().st_mtime_ns == 5_000_000_000
     assert (old / "deep" / "one.h").read_text() == text
+
+
+ALONE = """    template <int32_t core = g_coreType> __aicore__ inline void Process();
+    template <>
+    __aicore__ inline void Process<AscendC::AIC>()
+"""
+STEPS = """
+struct Steps {
+    __aicore__ constexpr Steps(uint32_t value)
+    {
+        for (int i = 0; i < 2; ++i) {
+            of[i] = value;
+        }
+    }
+    uint32_t of[2];
+};
+static constexpr Steps HALVES(1);
+static_assert(HALVES.of[0] == 1);
+"""
+
+
+@pytest.mark.parametrize("cores", ["", "KERNEL_TYPE_AIC_ONLY", "KERNEL_TYPE_MIX_AIC_1_2"])
+def test_a_kernel_without_a_body_for_vector_cores_runs_on_cube_cores(
+    tmp_path: Path, cores: str
+) -> None:
+    """Unless it declares both: then the compiler's complaint stays. It may include <iostream>,
+    and have constants that C++20 first allows."""
+    root = tmp_path / "matmul_blocks"
+    shutil.copytree(OPERATORS / "src" / "matmul" / "matmul_blocks", root)
+    kernel = root / "op_kernel" / "matmul_blocks.cpp"
+    text = kernel.read_text().replace("    __aicore__ inline void Process()\n", ALONE)
+    declared = f"KERNEL_TASK_TYPE_DEFAULT({cores});" if cores else ""
+    text = text.replace("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);", declared)
+    kernel.write_text(
+        text.replace("using namespace AscendC;", f"using namespace AscendC;{STEPS}", 1)
+    )
+    kernel.write_text(f"#include <iostream>\n{kernel.read_text()}")
+    operator = load_operator(root)
+    evaluator = Evaluator(operator, load_workload(operator), make_backend("sim", "910B4"))
+    trial = evaluator.evaluate(Candidate(), 0)
+    if cores.startswith("KERNEL_TYPE_MIX"):
+        assert trial.outcome is Outcome.COMPILE_ERROR
+        assert trial.refusal is not None and "always_inline" in trial.refusal.sentence
+    else:
+        assert trial.outcome is Outcome.OK, trial.refusal

@@ -70,3 +70,6 @@ void ascendopt_report(const char* code, const char* format, ...);
 #ifndef OpLogSub
 #define OpLogSub(module, level, op, ...) ascendopt_log(level, ##__VA_ARGS__)
 #endif
+#ifndef DlogSub
+#define DlogSub(module, submodule, level, ...) ascendopt_log(level, ##__VA_ARGS__)
+#endif
