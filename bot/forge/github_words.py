@@ -51,7 +51,7 @@ def merge_request(found: dict[str, Any], name: str, head_ref: str) -> MergeReque
     source = repo.get("full_name") or repo.get("path_with_namespace") or ""
     # GitCode's answer may lack the names of both, and says by numbers whether they are one.
     projects = found.get("source_project_id"), found.get("target_project_id")
-    same = projects[0] == projects[1] if None not in projects else None
+    same = str(projects[0]) == str(projects[1]) if None not in projects else None
     if same is None:
         same = folded(source) == folded(home.get("full_name") or name)
     merged = bool(found.get("merged_at")) or found["state"] == "merged"

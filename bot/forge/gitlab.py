@@ -112,6 +112,14 @@ class GitLabForge(RestForge):
         )
         return each_once(m for m in made if m is not None)
 
+    def update(
+        self, number: int, title: str | None = None, body: str | None = None
+    ) -> MergeRequest:
+        """Edits what is given; a draft stays one, which GitLab tells by the title alone."""
+        if title is not None and self.merge_request(number).draft:
+            title = f"Draft: {title}"
+        return super().update(number, title, body)
+
     def diff(self, number: int) -> str:
         """GET …/merge_requests/{number}/diffs."""
         path = self._path(f"/merge_requests/{number}/diffs")
@@ -183,6 +191,9 @@ class GitLabForge(RestForge):
 
     def _repository(self, found: dict[str, Any]) -> Repository:
         return words.repository(found)
+
+    def _beginning(self, found: dict[str, Any]) -> Comment:
+        return words.beginning(found, self.viewer())
 
     def _request(self, found: dict[str, Any]) -> MergeRequest:
         """The merge request with the name of its branch's project, looked up once a project."""

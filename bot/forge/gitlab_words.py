@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
+from bot.forge import github_words
 from bot.forge.diff_text import FileDiff
 from bot.forge.github_words import when
 from bot.forge.model import Access, Comment, MergeRequest, Reaction, Repository, Status
@@ -105,6 +106,13 @@ def comment(found: dict[str, Any], number: int, viewer: str, place: str = "") ->
         updated_at=when(found["updated_at"]),
         web_url=f"{place}#note_{found['id']}" if place else "",
     )
+
+
+def beginning(found: dict[str, Any], viewer: str) -> Comment:
+    """Return the text that an issue begins with."""
+    made, author = github_words.beginning(found, viewer), found.get("author") or {}
+    bot = bool(author.get("bot")) or is_token_account(made.author)
+    return made.model_copy(update={"author_is_bot": made.author_is_bot or bot})
 
 
 def is_token_account(username: str) -> bool:

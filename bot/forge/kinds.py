@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, WithJsonSchema
 
+from bot.base.text import visible
+
 
 class ForgeKind(NamedTuple):
     """Facts about a kind of forge that need no connection."""
@@ -127,6 +129,22 @@ def forge_of_host(host: str) -> ForgeKind | None:
     )
 
 
+def no_repository(forge: str, name: str) -> str:
+    """Why `name` is no repository's on a forge of the network, as a clause; '' when it is one.
+
+    Events name it so, and it is part of addresses: another form would never match or lead
+    elsewhere.
+    """
+    parts, groups = name.split("/"), forge == "gitlab"
+    form = "group/name, with all of its groups" if groups else "owner/name"
+    plain = all(_NAME.fullmatch(part) and not set(part) <= {"."} for part in parts)
+    if not plain or len(parts) < 2 or (len(parts) > 2 and not groups):
+        return f"'{visible(name, 80)}' is no repository of {FORGES[forge].title}: write {form}"
+    if name.lower().endswith(".git"):
+        return f"'{name}' is an address and no name: write {name[:-4]}"
+    return ""
+
+
 def identity(forge: str, repository: str) -> tuple[str, str]:
     """Return the identity of a repository: forges on the network ignore the case of letters."""
     kind = FORGES.get(forge)
@@ -157,6 +175,7 @@ def no_ci() -> str:
     return f"This is no CI job that I know: none of {', '.join(some)} and {last} is set."
 
 
+_NAME: Final = re.compile(r"[\w.-]+", re.ASCII)
 ODD: Final = re.compile(r"[\\\s\x00-\x1f\x7f]")
 """What no address holds, and programs take differently."""
 

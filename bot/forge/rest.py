@@ -134,6 +134,9 @@ class RestForge(Forge):
     def _request(self, found: dict[str, Any]) -> MergeRequest:
         return words.merge_request(found, self._name, self.head_ref)
 
+    def _beginning(self, found: dict[str, Any]) -> Comment:
+        return words.beginning(found, self.viewer())
+
     def repository(self) -> Repository:
         """GET of the repository, once."""
         if self._home is None:
@@ -297,7 +300,7 @@ class RestForge(Forge):
         found = self._rest.get(f"reading issue {number}", self._path(f"{self.issue_list}/{number}"))
         if found.get("pull_request"):
             raise ForgeError(f"{number} of {self._name} is no issue.", kind="not_found")
-        return words.beginning(found, self.viewer())
+        return self._beginning(found)
 
     def write_issue(self, title: str, body: str, number: int = 0) -> int:
         """POST to the list of issues, or an edit of one."""
@@ -383,7 +386,7 @@ class RestForge(Forge):
 
     def _begun(self, issue: dict[str, Any]) -> tuple[Any, Comment | None]:
         """Title and beginning of an issue in a list, which may hold merge requests: None then."""
-        beginning = None if issue.get("pull_request") else words.beginning(issue, self.viewer())
+        beginning = None if issue.get("pull_request") else self._beginning(issue)
         return issue.get("title"), beginning
 
     def _each(self, found: Iterable[Any], read: Callable[[Any], One]) -> Iterator[One]:

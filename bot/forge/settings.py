@@ -9,11 +9,20 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from bot.base.git import Git, GitError
 from bot.base.text import visible
-from bot.forge.kinds import FORGES, HOSTED, ODD, ForgeKind, ForgeName, forge_at, server_of
+from bot.forge.kinds import (
+    FORGES,
+    HOSTED,
+    ODD,
+    ForgeKind,
+    ForgeName,
+    forge_at,
+    no_repository,
+    server_of,
+)
 from bot.forge.ssh_name import web_server
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
@@ -44,6 +53,13 @@ class ForgeSettings(Frozen):
         default="",
         description="Login of the bot, for tokens that cannot ask for it (a GitHub App's).",
     )
+
+    @model_validator(mode="after")
+    def _named(self) -> ForgeSettings:
+        problem = no_repository(self.forge, self.repository) if self.forge in HOSTED else ""
+        if problem:
+            raise ValueError(problem)
+        return self
 
 
 class Remote(NamedTuple):
@@ -102,6 +118,8 @@ def settings_of(name: str, checkout: Path, remote: str) -> ForgeSettings:
             f"{found.server} does not tell which forge it is; say it with --forge:"
             f" {', '.join(HOSTED)}."
         )
+    if problem := no_repository(chosen.name, found.name):
+        raise InputError(f"Remote '{_without_login(remote)}' of {checkout}: {problem}.")
     return ForgeSettings(forge=chosen.name, repository=found.name, url=found.server)
 
 

@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from bot.base.git import Git, GitError
 from bot.base.text import WEB_ADDRESS
-from bot.forge.kinds import FORGES, identity
+from bot.forge.kinds import FORGES, identity, server_of
 from bot.forge.settings import ForgeSettings, belongs, not_its_server, settings_of
 from ci.model.errors import InputError
 from ci.model.frozen import Frozen
@@ -107,9 +107,16 @@ class BotSettings(Frozen):
 
     @model_validator(mode="after")
     def _each_once(self) -> BotSettings:
-        names = [identity(r.forge, r.repository) for r in self.repositories]
-        if len(set(names)) != len(names):
-            raise ValueError("a repository is listed twice")
+        known: dict[tuple[str, str], ServedRepository] = {}
+        for one in self.repositories:
+            other = known.setdefault(identity(one.forge, one.repository), one)
+            if other is not one and server_of(other.url) != server_of(one.url):
+                raise ValueError(
+                    f"'{one.repository}' is listed for two servers of {FORGES[one.forge].title}:"
+                    " give each server a file of settings and a bot of its own"
+                )
+            if other is not one:
+                raise ValueError("a repository is listed twice")
         return self
 
     @property

@@ -12,7 +12,7 @@ from bot.base.secret import FROM_FILE, Token, renewed
 from bot.events.model import Event
 from bot.forge import open_forge
 from bot.forge.base import Forge, ForgeError
-from bot.forge.kinds import FORGES, forge_of_ci, no_ci
+from bot.forge.kinds import FORGES, forge_of_ci, identity, no_ci, no_repository
 from bot.forge.read_only import ReadOnlyForge
 from bot.forge.settings import OWN_SERVER, ForgeSettings, ci_server
 from bot.repository.connection import Connection, Connections
@@ -40,6 +40,8 @@ def ci_connection(
     known = known or os.environ.get(kind.ci_repository, "")
     if not known:
         raise InputError("Which repository? Give --repository OWNER/NAME.")
+    if kind.home and (problem := no_repository(kind.name, known)):
+        raise InputError(f"{problem}.")
     settings = ForgeSettings(
         forge=kind.name,
         repository=known,
@@ -81,15 +83,17 @@ def _maker(one: ServedRepository, token: Token, dry_run: bool) -> Callable[[], F
 
 def webhook_secrets(
     settings: BotSettings, secrets: Mapping[str, str]
-) -> dict[str, list[Callable[[], str]]]:
-    """What gives the secrets as they are now, by forge, for the repositories that webhooks can come
-    from; raises InputError."""
-    found: dict[str, dict[str, Callable[[], str]]] = {}
+) -> dict[tuple[str, str], Callable[[], str]]:
+    """What gives the secret as it is now, by the identity of the repository whose webhooks it
+    signs; raises InputError."""
+    made: dict[str, Callable[[], str]] = {}
+    found: dict[tuple[str, str], Callable[[], str]] = {}
     for one in settings.repositories:
         what = f"the webhook secret of {one.forge} {one.repository}"
         value = _secret(secrets, one.secret_env, what)
-        found.setdefault(one.forge, {})[one.secret_env] = renewed(one.secret_env, value)
-    return {forge: list(by_name.values()) for forge, by_name in found.items()}
+        secret = made.setdefault(one.secret_env, renewed(one.secret_env, value))
+        found[identity(one.forge, one.repository)] = secret
+    return found
 
 
 def _secret(secrets: Mapping[str, str], variable: str, what: str) -> str:

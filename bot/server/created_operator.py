@@ -20,7 +20,7 @@ from bot.report.created import body, headline
 from bot.repository.commit_style import CommitStyle
 from bot.repository.config import RepositoryConfig
 from bot.repository.job import Job
-from bot.server.merge_request import Submission, refuse_foreign, refuse_taken
+from bot.server.merge_request import Submission, refuse_foreign, refuse_retargeted, refuse_taken
 from bot.server.one_item import beside
 from bot.server.own_requests import MADE_BRANCHES, SEAL, is_bots, seal
 from bot.server.run_job import MADE
@@ -130,6 +130,8 @@ def submit_made(
     listed = [m for m in forge.merge_requests("open", branch) if m.source_branch == branch]
     ours = [m for m in listed if is_bots(m, forge)]
     refuse_taken(branch, [m for m in listed if m not in ours])
+    for one in ours:
+        refuse_retargeted(one, target)
     if old:
         refuse_foreign(git, branch, old, TRAILER, style)
     commit = _commit(git, job, made, tip, style)

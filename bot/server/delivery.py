@@ -280,7 +280,7 @@ def _rebase(job: Job, result: Result, connection: Connection, report_at: str) ->
     if result.verdict == "improved" and result.typical >= job.minimum_speedup:
         settings = _submit_settings(job, connection.limits(), report_at, again=True)
         try:
-            filed = submit(result, forge, connection.mirror.folder, settings)
+            filed = submit(result, forge, connection.mirror.folder, settings, request.number)
         except InputError as problem:
             return Delivered(said("not_rebased", problem), request.number)
         answer(forge, request.number, f"verified-{job.key}", said("rebased", headline(result)))

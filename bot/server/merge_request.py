@@ -216,25 +216,36 @@ def place(
     ours: list[MergeRequest],
     target: str,
     by_bot: Callable[[int], bool] = lambda number: False,
+    number: int = 0,
 ) -> _Place:
     """Which branch to use, which open merge request to update, which ended one says no.
 
-    `ours`: the bot's own merge requests about the operator. One that was merged into `target` says
+    `ours`: the bot's own merge requests about the operator; `number`: of the one that is to be
+    updated and no other, 0 for whichever is open. One that was merged into `target` says
     no, too, when the sources are what they were before: somebody has reverted it. `by_bot`: whether
     it was the bot that closed the one of a number. Raises InputError when the open one is for
-    another branch than `target`: it would get that branch's changes.
+    another branch than `target`, whose changes it would get, or when that of `number` is not open.
     """
-    opened = next((m for m in reversed(ours) if m.state == "open"), None)
-    if opened is not None and opened.target_branch != target:
-        raise InputError(
-            f"Merge request {opened.number} into {visible(opened.target_branch)} is open for this"
-            " operator; close or merge it first."
-        )
+    still = [m for m in ours if m.state == "open" and number in (0, m.number)]
+    if number and not still:
+        raise InputError(f"Merge request {number} is not open for this operator any more.")
+    opened = still[-1] if still else None
     if opened is not None:
+        refuse_retargeted(opened, target)
         return _Place(opened.source_branch, opened, None)
     ended = [m for m in _ended(ours, target) if made_from(m, sources_key(result))]
     noes = [m for m in ended if m.state == "merged" or not by_bot(m.number)]
     return _Place(branch_name(result), None, noes[-1] if noes else None)
+
+
+def refuse_retargeted(opened: MergeRequest, target: str) -> None:
+    """Raise InputError when an open merge request is for another branch than `target`: it would get
+    that branch's changes."""
+    if opened.target_branch != target:
+        raise InputError(
+            f"Merge request {opened.number} into {visible(opened.target_branch)} is open for this"
+            " operator; close or merge it first."
+        )
 
 
 def _ended(ours: list[MergeRequest], target: str) -> list[MergeRequest]:
@@ -315,10 +326,13 @@ def refuse_unfit(result: Result, git: Git, commit: str) -> None:
         )
 
 
-def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSettings) -> Submission:
+def submit(
+    result: Result, forge: Forge, checkout: Path, settings: SubmitSettings, number: int = 0
+) -> Submission:
     """Hand `result` in. Raises `InputError` when it does not fit the repository as it is now.
 
-    The user's work tree, index and branches are never touched.
+    `number`: of the merge request to update, as of `place`. The user's work tree, index and
+    branches are never touched.
     """
     login = forge.credentials()
     git = Git(checkout, login=login)
@@ -334,7 +348,7 @@ def submit(result: Result, forge: Forge, checkout: Path, settings: SubmitSetting
     existing = list(forge.merge_requests())
     own = [m for m in existing if is_bots(m, forge, (BRANCHES,))]
     ours = [m for m in own if is_about(m, result.operator_path)]
-    placed = place(result, ours, target, lambda number: closed_by_bot(forge, number))
+    placed = place(result, ours, target, lambda one: closed_by_bot(forge, one), number)
     declined, what = placed.declined, "for these sources"
     if declined is None and placed.existing is None and not settings.again:
         ended = _ended(ours, target)

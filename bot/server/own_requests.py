@@ -34,15 +34,23 @@ _LEFT_OUT: Final = ".,:;\"'\\<> "
 _KEY: Final = re.compile(
     rf"{BRANCHES}[^/]+/(?P<mark>[0-9a-f]{{{MARK_DIGITS}}})?(?P<sources>[0-9a-f]{{{SOURCES_DIGITS}}})"
 )
+_MADE: Final = re.compile(rf"{MADE_BRANCHES}[^/]+/[0-9a-f]{{{SOURCES_DIGITS}}}")
 _MARK: Final = re.compile(r"<!-- ascendopt: ([0-9a-f]{16}) -->")
 _SOURCES: Final = re.compile(r"<!-- ascendopt-sources: ([0-9a-f]{10}) -->")
 
 
 def is_bots(request: MergeRequest, forge: Forge, branches: tuple[str, ...] = OWN_BRANCHES) -> bool:
-    """Whether a merge request is of this repository, the bot's account and one of `branches`."""
+    """Whether a merge request is of this repository, the bot's account and one of `branches`.
+
+    The branch must have the whole form of the bot's: other jobs may share the account, and a
+    prefix, such as that of one that optimizes pictures.
+    """
+    branch = request.source_branch
+    named = _KEY.fullmatch(branch) or _MADE.fullmatch(branch)
     return (
         not request.from_fork
-        and request.source_branch.startswith(branches)
+        and named is not None
+        and branch.startswith(branches)
         and forge.is_viewer(request.author)
     )
 

@@ -475,7 +475,8 @@ def _merge_request(work: Work) -> Plan:
     event = work.event
     request = work.forge.merge_request(event.number)
     if is_bots(request, work.forge, (BRANCHES,)):
-        return Plan(base_moved=request.state == "merged", note="the bot's own merge request")
+        told = request.state == "merged" or event.action == "reopened"
+        return Plan(base_moved=told, note="the bot's own merge request")
     if request.state != "open":
         return Plan(cancelled=(request.number,), note=f"it is {request.state}")
     stale = _stale(work, request)

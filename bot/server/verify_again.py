@@ -24,7 +24,7 @@ from bot.repository.job import VERIFYING, Job, standing_fact
 from bot.repository.language import commit_language
 from bot.repository.mirror import Commit, workload_place
 from bot.repository.patch import applies
-from bot.server.comments.posting import answer, close, closed_by_bot
+from bot.server.comments.posting import answer, close, closed_by_bot, tell_reopened
 from bot.server.comments.wording import said
 from bot.server.job_maker import Records, Subject, judged_by
 from bot.server.merge_request import OPERATOR_TRAILER, RUN_TRAILER, read_result
@@ -104,9 +104,12 @@ def _looked(
         records.set_fact(stands, request.state)
     if request.state == "closed":
         _ask_why(connection, request, records, mirror_of=judge)
-    elif request.state == "merged":
+        return None
+    if request.state == "merged":
         _feed(connection, request, records, merged)
-    elif config.enabled and config.merge_requests.rebase != "never":
+        return None
+    _notice_reopened(connection, request, records)
+    if config.enabled and config.merge_requests.rebase != "never":
         forced = rebase_fact(connection.name, connection.repository, str(request.number))
         asked = bool(records.fact(forced))
         job = _moved(connection, request, records, judge, config, asked=asked)
@@ -145,6 +148,15 @@ def _ask_why(
     if folder:
         answer(forge, request.number, "why-closed", said("why_closed", folder))
     records.set_fact(name, "1")
+
+
+def _notice_reopened(connection: Connection, request: MergeRequest, records: Records) -> None:
+    """Take back what was noted of an open merge request when it was closed."""
+    name = closed_fact(connection.name, connection.repository, request.number)
+    if records.fact(name) == BY_BOT:
+        tell_reopened(connection.forge, request.number)
+    if records.fact(name):
+        records.set_fact(name, "")
 
 
 def _feed(
@@ -197,7 +209,7 @@ def _moved(
     judges = mirror.commit(judge)
     workload = judged_by(judges, folder, config)
     if workload is None or folder not in after.operators:
-        close(forge, request, said("operator_gone", folder), tip)
+        _close(connection, request, records, said("operator_gone", folder), tip)
         return None
     relevant = before.built_from(folder) != after.built_from(folder)
     if config.merge_requests.rebase == "auto" and not (relevant or asked):
@@ -206,12 +218,20 @@ def _moved(
     sources = (".", f":(exclude,literal){workload_place(folder)}")
     patch = mirror.git.diff("--text", f"{base}..{head}", "--", *sources)
     if not applies(mirror.git, patch, tip):
-        close(forge, request, said("same_lines", request.target_branch), tip)
+        _close(connection, request, records, said("same_lines", request.target_branch), tip)
         return None
     subject = Subject(folder, after, judges, workload)
     known = _summed_up(records, trailers[RUN_TRAILER])
     earlier = Earlier(patch, known, merge_request=request.number)
     return verification(connection, config, subject, request.target_branch, earlier)
+
+
+def _close(
+    connection: Connection, request: MergeRequest, records: Records, reason: str, tip: str
+) -> None:
+    if close(connection.forge, request, reason, tip):
+        name = closed_fact(connection.name, connection.repository, request.number)
+        records.set_fact(name, BY_BOT)
 
 
 def _summed_up(records: Records, run: str) -> tuple[Change, ...]:

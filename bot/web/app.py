@@ -14,6 +14,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from starlette.applications import Starlette
@@ -57,12 +58,14 @@ def make_app(
     dashboard: Dashboard,
     clock: Callable[[], float] = time.time,
     alarms: Callable[[], Sequence[str]] = tuple,
+    own: Mapping[tuple[str, str], Token] = MappingProxyType({}),
 ) -> Starlette:
     """The application.
 
     `secrets`: webhook secrets by forge; a delivery is good when it is signed with any of its
     forge's. `repositories`: (forge, owner/name) that are served; `alarms`: what makes /healthz
-    answer 503, a sentence each.
+    answer 503, a sentence each. `own`: the secret, one of its forge's, of the repository of an
+    identity that no other secret signs for; where it has none, any does.
     """
     metrics = Metrics(queue)
     served = {identity(*one) for one in repositories}
@@ -80,7 +83,7 @@ def make_app(
             metrics.delivery(forge=forge, outcome=outcome)
             return JSONResponse({"error": sentence}, status, headers={"Connection": "close"})
         try:
-            event = _received(forge, request.headers, body, secrets[forge])
+            event = _received(forge, request.headers, body, secrets[forge], own)
         except SignatureError as problem:
             metrics.delivery(forge=forge, outcome="refused")
             return JSONResponse({"error": str(problem)}, 401)
@@ -200,13 +203,25 @@ class _Bodies:
 
 
 def _received(
-    forge: str, headers: Mapping[str, str], body: bytes, secrets: Sequence[Token]
+    forge: str,
+    headers: Mapping[str, str],
+    body: bytes,
+    secrets: Sequence[Token],
+    own: Mapping[tuple[str, str], Token],
 ) -> Event:
-    """The event of a delivery that one of the secrets signed; raises as `receive` does."""
+    """The event of a delivery that one of the secrets signed, that of its repository where it has
+    one; raises as `receive` does."""
     refusal = SignatureError("There is no secret to check the signature with.")
+    signed = False
     for secret in secrets:
         try:
-            return receive(forge, headers, body, as_of_now(secret)())
+            event = receive(forge, headers, body, as_of_now(secret)())
         except SignatureError as problem:
             refusal = problem
+            continue
+        if own.get(identity(forge, event.repository), secret) == secret:
+            return event
+        signed = True
+    if signed:
+        raise SignatureError("The delivery is signed with another repository's secret.")
     raise refusal

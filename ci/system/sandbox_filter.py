@@ -18,6 +18,19 @@ _FORBIDDEN: Final = {
     "keyctl": (250, 219), "add_key": (248, 217), "init_module": (175, 105),
     "finit_module": (313, 273), "kexec_load": (246, 104), "open_by_handle_at": (304, 265),
     "pidfd_open": (434, 434), "pidfd_getfd": (438, 438), "pidfd_send_signal": (424, 424),
+    "request_key": (249, 218),
+    # What these make outlives the program, and others of the user have it, too.
+    "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195), "semget": (64, 190),
+    "semctl": (66, 191), "semop": (65, 193), "semtimedop": (220, 192), "msgget": (68, 186),
+    "msgctl": (71, 187), "msgsnd": (69, 189), "msgrcv": (70, 188), "mq_open": (240, 180),
+    "mq_unlink": (241, 181),
+    # How much others of the user get of the machine.
+    "setpriority": (141, 140), "ioprio_set": (251, 30),
+}  # fmt: skip
+_OF_ITSELF_ALONE: Final = {
+    # The first argument is a process: 0 for the one that asks. Others of the user would do, too.
+    "prlimit64": (302, 261), "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119),
+    "sched_setparam": (142, 118), "sched_setattr": (314, 274),
 }  # fmt: skip
 _NOT_FOR_ONE_PROCESS: Final = {
     # To start programs or to reach others; a compiler does the former.
@@ -56,8 +69,14 @@ def syscall_filter(*, may_spawn: bool, processor: str = platform.machine()) -> b
     forbidden = _FORBIDDEN if may_spawn else _FORBIDDEN | _NOT_FOR_ONE_PROCESS
     numbers = {pair[column] for pair in forbidden.values()} - {-1}
     tests = [(_JUMP_AT_LEAST, _X32_CALLS), *((_JUMP_EQUAL, one) for one in sorted(numbers))]
-    # (code, jump if true, jump if false, operand); the last two return allow and kill.
-    steps = [(_LOAD, 0, 0, 4), (_JUMP_EQUAL, 0, len(tests) + 2, audit), (_LOAD, 0, 0, 0)]
-    steps += [(code, len(tests) - i, 0, number) for i, (code, number) in enumerate(tests)]
+    own = sorted({pair[column] for pair in _OF_ITSELF_ALONE.values()})
+    every = len(tests) + len(own)
+    # (code, jump if true, jump if false, operand); after the tests stand allow and kill, then what
+    # looks at the first argument.
+    steps = [(_LOAD, 0, 0, 4), (_JUMP_EQUAL, 0, every + 2, audit), (_LOAD, 0, 0, 0)]
+    steps += [(code, every - i, 0, number) for i, (code, number) in enumerate(tests)]
+    steps += [(_JUMP_EQUAL, len(own) - i + 1, 0, number) for i, number in enumerate(own)]
+    steps += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _KILL)]
+    steps += [(_LOAD, 0, 0, 16), (_JUMP_EQUAL, 0, 1, 0)]
     steps += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _KILL)]
     return b"".join(struct.pack("=HBBI", *step) for step in steps)

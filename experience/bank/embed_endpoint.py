@@ -27,7 +27,16 @@ SECONDS = 60.0
 
 KEY = "OPENAI_API_KEY"
 
-_ODD: Final = (AttributeError, TypeError, ValueError, LookupError, RecursionError)
+_LARGEST: Final = 1e100
+
+_ODD: Final = (
+    AttributeError,
+    TypeError,
+    ValueError,
+    LookupError,
+    ArithmeticError,
+    RecursionError,
+)
 """What an answer of another form ends in: the library believes what a server says of it."""
 
 
@@ -50,8 +59,8 @@ class EndpointEmbedder(Embedder):
                 answer = self._client.embeddings.create(
                     model=self._name, input=batch, encoding_format="float"
                 )
-                found = [d.embedding for d in sorted(answer.data, key=lambda d: d.index)]
-                made = np.asarray(found, dtype=np.float64).reshape(len(found), -1)
+                count = len(answer.data)
+                made = _rows(answer.data) if count == len(batch) else None
             except _ODD:
                 raise InputError(
                     f"The embedding model {self._name} answered in another form than that of"
@@ -61,16 +70,33 @@ class EndpointEmbedder(Embedder):
                 raise InputError(
                     f"The embedding model {self._name} did not answer: {plainly(problem)}."
                 ) from problem
-            if len(made) != len(batch):
+            if made is None:
                 raise InputError(
                     f"The embedding model {self._name} gave"
-                    f" {amount(len(made), 'vector')} for "
+                    f" {amount(count, 'vector')} for "
                     f"{amount(len(batch), 'text')}."
                 )
             rows.append(made)
         if len({r.shape[1] for r in rows}) > 1:
             raise InputError(f"The embedding model {self._name} gave vectors of several lengths.")
         return unit(np.concatenate(rows)) if rows else np.zeros((0, 1), np.float32)
+
+
+def _rows(data: Any) -> np.ndarray[Any, Any]:
+    """The vectors of an answer in the order of the texts, float64.
+
+    Raises one of `_ODD` for every other form: the library believes what a server says of it, and
+    numpy makes numbers of texts, of null and of vectors in vectors.
+    """
+    by_index = {d.index: d.embedding for d in data}
+    found = [by_index[place] for place in range(len(data))]
+    if not all(type(one) is list and all(type(n) in (int, float) for n in one) for one in found):
+        raise TypeError
+    made = np.array(found, dtype=np.float64).reshape(len(found), -1)
+    # The square of a length is to be a number, too.
+    if not made.shape[1] or not (np.abs(made) < _LARGEST).all():
+        raise ValueError
+    return made
 
 
 def _client() -> openai.OpenAI:

@@ -62,8 +62,18 @@ def serve(settings: Path, as_json: bool, **given: Any) -> None:
         lambda query: bank_page(read.bank_file, query),
     )
     names = frozenset((c.name, c.repository) for c in service.connections.all())
+    by_forge: dict[str, list[Any]] = {}
+    for (forge, _), secret in hooks.items():
+        known = by_forge.setdefault(forge, [])
+        known += [secret] if secret not in known else []
     app = make_app(
-        service.queue, hooks, names, lambda: service.alive, dashboard, alarms=service.alarms
+        service.queue,
+        by_forge,
+        names,
+        lambda: service.alive,
+        dashboard,
+        alarms=service.alarms,
+        own=hooks,
     )
     # Only proxies that the environment names may say whom they speak for.
     config = uvicorn.Config(

@@ -27,6 +27,9 @@ _SECTION: Final = re.compile(
 _SECTION_END: Final = "<!-- ascendopt-section-end -->"
 _ALL_SECTIONS: Final = 60_000
 """Characters that all parts of such a comment share: forges take little more."""
+# How the marks of the bot's reasons for closing begin, and of those that a person did not share.
+_CLOSED: Final = "closed-"
+_REOPENED: Final = "reopened-"
 TEMPORARY: Final = (ForgeError, GitError)
 
 
@@ -106,16 +109,35 @@ def answer(forge: Forge, number: int, mark: str, text: str) -> None:
         forge.comment(number, f"{line}\n{text}\n")
 
 
-def close(forge: Forge, request: MergeRequest, reason: str, commit: str) -> None:
-    """Close a merge request of the bot, with the reason that holds at `commit`."""
-    answer(forge, request.number, f"closed-{commit}", said("closing", reason))
+def close(forge: Forge, request: MergeRequest, reason: str, commit: str) -> bool:
+    """Close a merge request of the bot, with the reason that holds at `commit`; False for one that
+    a person opened again after the bot had closed it there, and that stays so."""
+    kept = reply_mark(f"{_REOPENED}{commit}")
+    if any(is_own(c, kept, forge) for c in forge.comments(request.number)):
+        return False
+    answer(forge, request.number, f"{_CLOSED}{commit}", said("closing", reason))
     forge.close(request.number)
+    return True
 
 
 def closed_by_bot(forge: Forge, number: int) -> bool:
     """Whether the bot closed its merge request by itself, which is no person's no."""
-    opening = reply_mark("closed-")[: -len(" -->")]
-    return any(is_own(comment, opening, forge) for comment in forge.comments(number))
+    return bool(_closings(forge, number))
+
+
+def tell_reopened(forge: Forge, number: int) -> None:
+    """Say below the bot's reasons for closing that a person opened the merge request again.
+
+    Should it be closed after that, they are no longer why.
+    """
+    for one in _closings(forge, number):
+        text = one.body.replace(_CLOSED, _REOPENED, 1).rstrip()
+        forge.edit_comment(number, one.id, f"{text}\n\n{said('reopened')}\n")
+
+
+def _closings(forge: Forge, number: int) -> list[Comment]:
+    opening = reply_mark(_CLOSED)[: -len(" -->")]
+    return [one for one in forge.comments(number) if is_own(one, opening, forge)]
 
 
 def set_check(

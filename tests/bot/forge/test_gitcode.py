@@ -27,6 +27,7 @@ def connected(server: GitCodeServer, token: str) -> Forge:
     ("source", "repo", "fork"),
     [
         (7, None, False),
+        ("7", None, False),
         (8, None, True),
         (8, {"full_name": "team/ops"}, True),
         (None, None, True),
@@ -35,7 +36,7 @@ def connected(server: GitCodeServer, token: str) -> Forge:
     ],
 )
 def test_whether_it_is_a_fork_is_said_by_numbers_or_else_by_names(
-    source: int | None, repo: object, fork: bool
+    source: int | str | None, repo: object, fork: bool
 ) -> None:
     found = {
         "number": "3",

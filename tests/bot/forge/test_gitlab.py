@@ -9,6 +9,7 @@ from bot.forge.base import Forge
 from bot.forge.gitlab_words import access, comment, message
 from bot.forge.gitlab_words import level as level_of
 from bot.forge.model import Status
+from bot.testing.forge import LONG_AGO
 from tests.bot.forge.contract_http import HttpForgeContract
 from tests.bot.forge.definitions import gitlab_shapes
 from tests.bot.forge.server.gitlab import GitLabServer
@@ -39,6 +40,24 @@ def test_the_rate_limit_is_what_the_last_answer_said(forge: Forge) -> None:
     limit = forge.rate_limit()
     assert limit is not None
     assert (limit.limit, limit.remaining) == (600, 599)
+
+
+def test_a_draft_stays_one_when_its_title_is_written(forge: Forge, server: GitLabServer) -> None:
+    """GitLab has no field for it: a title without the word makes it ready to merge."""
+    number = forge.open("Draft: Faster", "", "work", "main").number
+    assert forge.merge_request(number).draft
+    for _ in range(2):
+        assert forge.update(number, "2.00x faster", "again").draft
+        assert forge.merge_request(number).title == "Draft: 2.00x faster"
+    server.forge().update(number, "Ready")
+    assert not forge.update(number, "3.00x faster").draft
+
+
+def test_an_issue_of_a_token_account_is_a_bots(forge: Forge, server: GitLabServer) -> None:
+    numbers = [server.issues.open(name, "/create") for name in ("project_12_bot_af3c", "alice")]
+    begun = {c.merge_request: c for c in forge.recent_issues(LONG_AGO).comments}
+    for number, bot in zip(numbers, (True, False), strict=True):
+        assert (forge.issue(number).author_is_bot, begun[number].author_is_bot) == (bot, bot)
 
 
 @pytest.mark.parametrize(

@@ -160,6 +160,12 @@ def test_a_mirror_that_git_fetches_from_is_not_the_forge(
     )
 
 
+@pytest.mark.parametrize("name", ["a/b/c", "a/..", "a/b%20c"])
+def test_an_address_of_another_form_is_a_sentence(checkout: Path, name: str) -> None:
+    with pytest.raises(InputError, match="is no repository of GitHub: write owner/name"):
+        settings_of("github", checkout, f"https://github.com/{name}")
+
+
 def test_a_folder_is_no_repository_on_github(checkout: Path) -> None:
     with pytest.raises(InputError, match="no repository on github"):
         settings_of("github", checkout, "origin")

@@ -202,6 +202,21 @@ def test_another_golden_of_the_name_updates_the_open_merge_request(ops: Reposito
     assert "x * 0.25" in request.body
 
 
+def test_what_a_person_retargeted_gets_no_commits_of_the_default_branch(ops: Repository) -> None:
+    job = asked(ops)
+    deliver_made(job, made(job), ops.connection(), 0)
+    (request,) = ops.bot.merge_requests("open", "create/")
+    ops.commit("release", {"README.md": "released\n"})
+    store = ops.bot._store
+    record = store.read(request.number)
+    elsewhere = request.model_copy(update={"target_branch": "release"})
+    store.write(record.model_copy(update={"merge_request": elsewhere}))
+    ops.commit("main", {"README.md": "later\n"})
+    done = deliver_made(job, made(job), ops.connection(), 0)
+    assert "into release is open" in done.note
+    assert ops.bot.merge_request(request.number).head == request.head
+
+
 def test_a_persons_commit_on_the_branch_is_not_overwritten(ops: Repository) -> None:
     job = asked(ops)
     deliver_made(job, made(job), ops.connection(), 0)

@@ -16,6 +16,7 @@ from bot.server.comments.posting import answer, say
 from bot.server.comments.wording import ended_mark, run_mark, waiting
 from bot.server.dashboard_issue import update_dashboard
 from bot.server.delivery import deliver
+from bot.server.merge_request import SubmitSettings, submit
 from bot.server.verify_again import look_again
 from ci.model.errors import InputError
 from ci.model.result import Result
@@ -355,6 +356,68 @@ def test_what_the_bot_itself_closed_is_no_persons_no(ops: Repository) -> None:
     update_dashboard(ops.connection(), ops.queue, time.time())
     page = (ops.folder / "ops.git/merge-requests/dashboard-of-ascendopt.md").read_text()
     assert "### Ignored and declined (0)" in page
+
+
+def opened_again(ops: Repository, number: int) -> None:
+    """A person opens a closed merge request again, which the local forge has no words for."""
+    store = ops.bot._store
+    record = store.read(number)
+    request = record.merge_request.model_copy(update={"state": "open"})
+    store.write(record.model_copy(update={"merge_request": request}))
+
+
+def test_what_a_person_opened_again_stays_open_until_the_base_moves(ops: Repository) -> None:
+    number, _ = merge_request_on_main(ops)
+    ops.commit("main", {f"{OPERATOR_PATH}/{TILING}": "constexpr uint32_t TILE = 2048;\n"})
+    again(ops)
+    opened_again(ops, number)
+    again(ops)
+    assert ops.bot.merge_request(number).state == "open"
+    (told,) = [c.body for c in ops.bot.comments(number) if "opened this merge request" in c.body]
+    assert "changed the same lines" in told
+    again(ops)
+    ops.commit("main", {f"{OPERATOR_PATH}/{TILING}": "constexpr uint32_t TILE = 512;\n"})
+    again(ops)
+    assert ops.bot.merge_request(number).state == "closed"
+
+
+def test_what_a_person_closes_after_the_bot_did_is_a_no(ops: Repository) -> None:
+    """The bot closed it, a person opened it again, and later closed it for good."""
+    number, job = merge_request_on_main(ops)
+    sources = {f"{OPERATOR_PATH}/{name}": text for name, text in SOURCES.items()}
+    sources[f"{OPERATOR_PATH}/{KERNEL}"] += "// later\n"
+    ops.commit("main", {f"{OPERATOR_PATH}/{TILING}": "constexpr uint32_t TILE = 2048;\n"})
+    again(ops)
+    opened_again(ops, number)
+    again(ops)
+    ops.bot.close(number)
+    again(ops)
+    assert any("does not propose this change again" in c.body for c in ops.bot.comments(number))
+    tip = ops.commit("main", sources)
+    fresh = job.model_copy(update={"key": "f" * 16, "source_commit": tip})
+    assert give(ops, fresh, adjusted(ops, tip)) == 0
+
+
+def test_of_two_open_ones_that_one_is_rebased_which_was_verified(ops: Repository) -> None:
+    """A person closed the first, then the second came, and the first was opened again."""
+    first, _ = merge_request_on_main(ops)
+    ops.bot.close(first)
+    text = SOURCES[KERNEL] + "// later\n// and later\n"
+    tip = ops.commit("main", {f"{OPERATOR_PATH}/{KERNEL}": text})
+    other = adjusted(ops, tip, diff=DIFF.replace("BUFFER_NUM = 2", "BUFFER_NUM = 4"))
+    mirror = ops.connection().mirror
+    mirror.fetch(ops.bot, "refs/heads/main")
+    filed = submit(other, ops.bot, mirror.folder, SubmitSettings(again=True)).merge_request
+    assert filed is not None and filed.number != first
+    opened_again(ops, first)
+    tip = ops.commit("main", {f"{OPERATOR_PATH}/{KERNEL}": text + "// last\n"})
+    (job,) = [j for j in again(ops) if j.patch_of == first]
+    before = ops.bot.merge_request(filed.number)
+    assert deliver(job, of_job(job, adjusted(ops, tip)), ops.connection(), 0).merge_request == first
+    assert ops.bot.merge_request(filed.number) == before
+    head = ops.bot.merge_request(first).head
+    mirror.fetch(ops.bot, f"refs/heads/{ops.bot.merge_request(first).source_branch}")
+    assert mirror.git.commit(f"{head}^") == tip
 
 
 @pytest.mark.parametrize("place", ["of the machine", "of the mirror"])

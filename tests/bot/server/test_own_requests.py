@@ -90,6 +90,21 @@ def test_a_fork_under_the_bots_own_account_is_a_strangers(here: Place) -> None:
     assert here.behind.merge_request(number).body == before.body
 
 
+@pytest.mark.parametrize(
+    "branch", ["optimize/images", "optimize/a/b", "create/docs", "optimize/x/0123456789abcde"]
+)
+def test_another_jobs_branch_that_only_begins_as_the_bots_is_no_own(
+    here: Place, branch: str
+) -> None:
+    """The jobs of one repository share an account on some forges, and many optimize something."""
+    commit_elsewhere(here.checkout, here.folder / "origin.git", branch)
+    job = here.behind.as_user(here.forge.viewer())
+    number = job.open("Smaller pictures", body(here.made), branch, "main").number
+    assert not own_requests(here.forge)
+    assert here.hand_in().action == "opened"
+    assert here.behind.merge_request(number).title == "Smaller pictures"
+
+
 def test_a_strangers_closed_fork_is_no_no_of_the_repository(here: Place) -> None:
     here.behind.close(here.forged())
     assert here.hand_in().action == "opened"
@@ -208,6 +223,22 @@ def proposed(ci: Ci) -> int:
     _, job = asked(ci)
     ci.report(job, result())
     return the_merge_request(ci).number
+
+
+def test_not_a_word_is_written_under_what_another_job_of_the_account_opened(ci: Ci) -> None:
+    ci.ops.commit("optimize/images", {"logo.svg": "<svg/>\n"})
+    number = ci.ops.bot.open("Smaller pictures", "", "optimize/images", "main").number
+    git(ci.ops.checkout, "checkout", "-q", "main")
+    moved(ci.ops, "one")
+    assert not look_again(ci.ops.connection(), ci.ops.queue, 0)
+    ci.ops.bot.close(number)
+    assert not look_again(ci.ops.connection(), ci.ops.queue, 0)
+    assert not ci.ops.bot.comments(number)
+
+
+def moved(ops: Repository, name: str) -> str:
+    """The default branch moves, next to the operator's sources; the commit."""
+    return ops.commit("main", {f"{OPERATOR_PATH}/op_kernel/{name}.h": f"int {name};\n"})
 
 
 def test_an_amended_commit_is_not_verified_again_and_told(ci: Ci) -> None:

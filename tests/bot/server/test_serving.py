@@ -78,6 +78,12 @@ def test_settings_are_read_with_paths_beside_the_file(tmp_path: Path) -> None:
     assert (read.data, read.bank_file) == (tmp_path / "here", tmp_path / "b.duckdb")
 
 
+def test_a_project_of_gitlab_is_named_with_its_groups(tmp_path: Path) -> None:
+    file = tmp_path / "bot.yml"
+    file.write_text("repositories: [{forge: gitlab, repository: cann/math/ops_1.x-y}]\n")
+    assert read_settings(file).repositories[0].name == "cann/math/ops_1.x-y"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -90,6 +96,31 @@ def test_settings_are_read_with_paths_beside_the_file(tmp_path: Path) -> None:
         (
             "repositories: [{forge: local, repository: x}, {forge: local, repository: x}]\n",
             "listed twice",
+        ),
+        *(
+            (f"repositories: [{{forge: {forge}, repository: '{name}'}}]\n", said)
+            for forge in ("github", "gitlab", "gitcode")
+            for name, said in (
+                ("ops-math", "line 1: repositories.0.*'ops-math' is no repository of Git.*: write"),
+                ("", "is no repository of"),
+                ("/ops-math", "is no repository of"),
+                ("cann/", "is no repository of"),
+                ("../ops", "is no repository of"),
+                ("cann/..", "is no repository of"),
+                ("https://github.com/cann/ops-math", "is no repository of"),
+                ("git@github.com:cann/ops-math", "is no repository of"),
+                ("cann/ops?x=1", "is no repository of"),
+                ("cann/ops math", "is no repository of"),
+                ("cann/öps", "is no repository of"),
+                ("cann/ops.git", "write cann/ops"),
+            )
+        ),
+        ("repositories: [{forge: github, repository: a/b/c}]\n", "of GitHub: write owner/name"),
+        ("repositories: [{forge: gitcode, repository: a/b/c}]\n", "of GitCode: write owner/name"),
+        (
+            "repositories:\n- {forge: gitlab, repository: a/b}\n"
+            "- {forge: gitlab, repository: A/b, url: 'https://gitlab.example.org'}\n",
+            "'A/b' is listed for two servers of GitLab",
         ),
     ],
 )

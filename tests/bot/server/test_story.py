@@ -111,13 +111,15 @@ def until(what: Callable[[], Any], seconds: float = PATIENCE_S) -> Any:
 class Serving:
     """`ascendopt serve` as a process."""
 
-    def __init__(self, ops: Ops) -> None:
+    def __init__(self, ops: Ops, more: str = "", **environment: str) -> None:
+        """`more`: further keys of the settings, and their `environment`."""
         self.ops = ops
+        self.environment = {**ops.environment, **environment}
         self.settings = ops.folder / "bot.yml"
         self.settings.write_text(
             "data: data\nprogress_seconds: 5\nport: 0\nrepositories:\n"
             f"  - {{forge: github, repository: team/ops, url: '{ops.server.url}',"
-            f" api: '{ops.server.url}'}}\n"
+            f" api: '{ops.server.url}'}}\n{more}"
         )
         self.log = ops.folder / "serve.log"
         self.start()
@@ -128,7 +130,7 @@ class Serving:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "ascendopt", "serve", str(self.settings)],
                 stderr=log,
-                env=self.ops.environment,
+                env=self.environment,
             )
         found = until(lambda: re.search(r"listening on http://127.0.0.1:(\d+)", self.words()))
         self.port = int(found.group(1))
@@ -166,6 +168,17 @@ def serving(github: Ops) -> Iterator[Serving]:
     yield made
     if made.process.poll() is None:
         made.kill()
+
+
+def test_a_repository_is_spoken_for_by_its_own_secret_alone(github: Ops) -> None:
+    other = "  - {forge: github, repository: team/other, secret_env: OTHER, token_env: OTHER}\n"
+    serving = Serving(github, other, OTHER="of another repository")
+    try:
+        comment = github.alice.comment(github.number, "Nice.").id
+        assert serving.deliver(comment, "first", "of another repository") == 401
+        assert serving.deliver(comment, "first") == 202
+    finally:
+        serving.kill()
 
 
 def running_trials(data: Path) -> list[Path]:

@@ -93,6 +93,26 @@ def test_each_of_the_forges_secrets_is_good(server: Server) -> None:
     assert deliver(server, comment(), secret="old").status == 202
 
 
+def test_no_repositorys_secret_signs_for_another(bench: Bench) -> None:
+    """Who may read the one could speak for people of the other: an edit of the dashboard says who
+    ticked a box, and nothing else does."""
+    app = make_app(
+        bench.queue,
+        {"github": ["one", "two", "two"]},
+        frozenset({("github", "team/ops"), ("github", "team/nn"), ("github", "team/cv")}),
+        lambda: True,
+        bench.dashboard,
+        own={("github", "team/ops"): "one", ("github", "team/nn"): "two"},
+    )
+    with running(app) as server:
+        for repository, secret in (("team/ops", "two"), ("Team/NN", "one")):
+            answer = deliver(server, comment(repository), secret=secret)
+            assert (answer.status, bench.queue.counts()["events"]) == (401, {})
+            assert "another repository's secret" in answer.body
+        for repository, secret in (("Team/Ops", "one"), ("team/nn", "two"), ("team/cv", "one")):
+            assert deliver(server, comment(repository), repository, secret).status == 202
+
+
 @pytest.mark.parametrize("secret", ["", "wrong"])
 def test_a_bad_signature_is_refused_and_nothing_is_stored(
     bench: Bench, server: Server, secret: str

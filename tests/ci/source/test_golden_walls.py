@@ -151,6 +151,45 @@ def test_a_golden_that_misbehaves_is_told_in_a_sentence(
         answer(golden(tmp_path, f"def f(x):\n    {body}\n"))
 
 
+STATE = {
+    "counts its calls": "n = []\ndef f(x):\n    n.append(1)\n    return x + len(n)",
+    "changes after five calls": "n = []\ndef f(x):\n    n.append(1)\n    return x + (len(n) > 5)",
+    "is another once": "n = []\ndef f(x):\n    n.append(1)\n    return x + (len(n) == 3)",
+    "alternates": "n = []\ndef f(x):\n    n.append(1)\n    return x + len(n) % 2",
+    "keeps its first answer": "kept = []\ndef f(x):\n    kept.append(x + 1)\n    return kept[0]",
+    "keeps the last inputs": "kept = [0]\ndef f(x):\n    kept.append(x * 1)\n"
+    "    return kept[-2] + x",
+    "keeps a file": "import os, tempfile\nplace = tempfile.gettempdir() + '/n'\ndef f(x):\n"
+    "    with open(place, 'a') as file:\n        file.write('x')\n"
+    "    return x + os.path.getsize(place)",
+    "draws at random": "import numpy as np\ndef f(x):\n    return x + np.random.rand(2)",
+    "reads the clock": "import time\ndef f(x):\n    return x + time.time() % 1",
+    "knows where memory lies": "def f(x):\n    return x + id(x) % 99_991",
+}
+
+
+@pytest.mark.parametrize("what", STATE)
+def test_a_golden_that_answers_the_same_inputs_in_two_ways_is_told(
+    tmp_path: Path, what: str
+) -> None:
+    """Else what it says for one candidate is not what it says for the next."""
+    made = golden(tmp_path, STATE[what])
+    case = WorkloadCase(name="c", inputs=(TensorCase(shape=(2,), dtype="float32"),))
+    with pytest.raises(InputError, match="golden.py:f answered the inputs of case 'c' in two ways"):
+        for seed in range(12):
+            (out,) = made.outputs(case, [np.full(2, seed, np.float32)])
+            if what in ("changes after five calls", "is another once"):
+                assert np.array_equal(out, np.full(2, seed)), "a wrong answer without a word"
+    with pytest.raises(InputError, match="in two ways"):  # from then on
+        made.outputs(case, [np.zeros(2, np.float32)])
+
+
+def test_a_golden_that_starts_from_a_seed_of_its_own_is_good(tmp_path: Path) -> None:
+    source = "import numpy as np\ndef f(x):\n    return np.random.default_rng(7).random(2) + x\n"
+    made = golden(tmp_path, source)
+    assert [answer(made) for _ in range(7)] == [answer(made)] * 7
+
+
 def test_an_answer_that_compares_as_it_likes_is_plain_numbers_here(tmp_path: Path) -> None:
     source = (
         "import numpy as np\nclass Any(np.ndarray):\n    def __eq__(self, other): return True\n"

@@ -16,8 +16,9 @@ needs_hidden_files = pytest.mark.skipif(
 )
 NAMESPACES: list[Level] = [level for level in LEVELS if level == "bubblewrap"]
 
-# Real paths: a virtual environment's python is a link to it, and the sandbox shows /usr only.
-PYTHON = str(Path(sys.executable).resolve())
+# Real paths: a virtual environment's python is a link to it or a copy, and the sandbox shows /usr
+# only.
+PYTHON = str(Path(getattr(sys, "_base_executable", sys.executable)).resolve())
 
 
 def granted(folder: Path, level: Level, limits: dict[str, float]) -> dict[str, Any]:

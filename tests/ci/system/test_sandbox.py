@@ -1,8 +1,11 @@
 """The sandbox holds back what a hostile program tries, at each level that works here."""
 
 import os
+import platform
+import resource
 import signal
 import struct
+import subprocess
 import time
 from pathlib import Path
 
@@ -75,6 +78,67 @@ def test_opening_a_socket_kills_the_program(tmp_path: Path, level: Level) -> Non
     done = attempt("import socket; socket.socket(); print('open')", tmp_path, level)
     assert done.signal == signal.SIGSYS or b"Error" in done.stderr
     assert b"open\n" not in done.stdout
+
+
+CALLS = "import ctypes, os, resource\nlibc = ctypes.CDLL(None)\n"
+OTHERS = {
+    "limits": "resource.prlimit({pid}, resource.RLIMIT_CPU, (7, 7))",
+    "priority": "os.setpriority(os.PRIO_PROCESS, {pid}, 19)",
+    "processors": "os.sched_setaffinity({pid}, {{min(os.sched_getaffinity(0))}})",
+    "scheduler": "os.sched_setscheduler({pid}, os.SCHED_BATCH, os.sched_param(0))",
+    "disk": "libc.syscall({ioprio}, 1, {pid}, 3 << 13)",
+}
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_what_others_get_of_the_machine_is_left_as_it_is(
+    tmp_path: Path, level: Level, what: str
+) -> None:
+    """A limit on the processor's time ends the bot, and its priority its measurements."""
+    victim = subprocess.Popen(["sleep", "60"])
+    number = 251 if platform.machine() == "x86_64" else 30
+    code = OTHERS[what].format(pid=victim.pid, ioprio=number)
+    try:
+        before = of_process(victim.pid)
+        done = attempt(f"{CALLS}{code}\nprint('done')", tmp_path, level)
+        assert of_process(victim.pid) == before
+        assert done.signal == signal.SIGSYS
+    finally:
+        victim.kill()
+        victim.wait()
+
+
+def of_process(pid: int) -> tuple[object, ...]:
+    return (
+        resource.prlimit(pid, resource.RLIMIT_CPU),
+        os.getpriority(os.PRIO_PROCESS, pid),
+        os.sched_getaffinity(pid),
+        os.sched_getscheduler(pid),
+    )
+
+
+LASTING = {
+    "memory": "libc.shmget({key}, 1 << 20, 0o1600)",
+    "semaphores": "libc.semget({key}, 1, 0o1600)",
+    "messages": "libc.msgget({key}, 0o1600)",
+    "a queue": "libc.mq_open(b'/ascendopt-{key}', os.O_CREAT | os.O_RDWR, 0o600, None)",
+    "a key": "libc.syscall({request_key}, b'user', b'ascendopt', None, 0)",
+}
+
+
+@pytest.mark.parametrize("what", LASTING)
+def test_nothing_that_outlives_a_program_is_made(tmp_path: Path, level: Level, what: str) -> None:
+    number = 249 if platform.machine() == "x86_64" else 218
+    code = LASTING[what].format(key=0x5EC2E7, request_key=number)
+    done = attempt(f"{CALLS}print({code})", tmp_path, level)
+    assert done.signal == signal.SIGSYS and not done.stdout
+
+
+def test_a_program_may_limit_itself(tmp_path: Path, level: Level) -> None:
+    code = (
+        "resource.setrlimit(resource.RLIMIT_CORE, (0, 0))\nprint(os.sched_getaffinity(0) != set())"
+    )
+    assert attempt(f"{CALLS}{code}", tmp_path, level).stdout == b"True\n"
 
 
 def test_starting_a_program_is_possible_only_when_granted(tmp_path: Path, level: Level) -> None:
@@ -186,8 +250,11 @@ X86_64, AARCH64, I386 = 0xC000003E, 0xC00000B7, 0x40000003
 NAMES = {X86_64: "x86_64", AARCH64: "aarch64"}
 
 
-def verdict(architecture: int, number: int, *, may_spawn: bool, of: int = X86_64) -> bool:
-    """Whether the filter lets a system call pass, by the rules of classic BPF."""
+def verdict(
+    architecture: int, number: int, *, may_spawn: bool, of: int = X86_64, first: int = 0
+) -> bool:
+    """Whether the filter lets a system call pass, by the rules of classic BPF; `first` is its first
+    argument."""
     filtered = syscall_filter(may_spawn=may_spawn, processor=NAMES[of])
     program = list(struct.iter_unpack("=HBBI", filtered))
     at = loaded = 0
@@ -196,7 +263,7 @@ def verdict(architecture: int, number: int, *, may_spawn: bool, of: int = X86_64
         if code == 0x06:
             return bool(operand == 0x7FFF0000)
         if code == 0x20:
-            loaded = {0: number, 4: architecture}[operand]
+            loaded = {0: number, 4: architecture, 16: first}[operand]
             at += 1
         else:
             holds = loaded >= operand if code == 0x35 else loaded == operand
@@ -210,6 +277,13 @@ def test_the_filter_forbids_every_call_of_another_architecture() -> None:
     assert not verdict(X86_64, 57, may_spawn=False)
     assert not verdict(X86_64, 0x40000000 | 41, may_spawn=True)  # socket of the x32 ABI
     assert not verdict(I386, 359, may_spawn=True)  # socket by int 0x80
+
+
+def test_the_filter_lets_a_program_limit_itself_and_no_other() -> None:
+    for of, limit in ((X86_64, 302), (AARCH64, 261)):  # prlimit64
+        assert verdict(of, limit, may_spawn=False, of=of)
+        assert not verdict(of, limit, may_spawn=True, of=of, first=7)
+    assert verdict(X86_64, 0, may_spawn=False, first=7)  # read
 
 
 def test_the_filter_for_aarch64_knows_that_processors_calls() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from ci.system.view import View
 from tests.ci.system.levels import CLOSED, LEVELS, PYTHON
 
 SEVERAL = Limits(seconds=20, processes=8)
-OWN = Path(sys.executable).resolve().parents[1]
+OWN = Path(PYTHON).parents[1]
 """The interpreter's folder: it may lie outside of what every program sees."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -70,6 +71,63 @@ def test_an_endpoint_answers_in_any_order(client: openai.OpenAI) -> None:
 def test_an_endpoint_that_leaves_texts_out_is_refused(client: openai.OpenAI) -> None:
     with pytest.raises(InputError, match="gave 1 vector for 2 texts"):
         EndpointEmbedder("short", client).embed([("a", ()), ("b", ())])
+
+
+def of(*vectors: object, **more: object) -> dict[str, object]:
+    """An answer with these vectors, for texts in this order."""
+    rows = [{"object": "embedding", "index": i, "embedding": v} for i, v in enumerate(vectors)]
+    return {"object": "list", "model": "tiny", "data": rows, **more}
+
+
+ODD: dict[str, object] = {
+    "null": None,
+    "a list": [],
+    "a number": 7,
+    "a text": "vectors",
+    "nothing": {},
+    "no data": of(data=None),
+    "data that is a text": of(data="ab"),
+    "data that is a number": of(data=2),
+    "data by name": of(data={"0": [1.0], "1": [2.0]}),
+    "texts in place of rows": of(data=["a", "b"]),
+    "null in place of rows": of(data=[None, None]),
+    "lists in place of rows": of(data=[[1.0], [2.0]]),
+    "rows without a vector": of(data=[{"index": 0}, {"index": 1}]),
+    "rows without a place": of(data=[{"embedding": [1.0]}, {"embedding": [2.0]}]),
+    "one place twice": of(data=[{"index": 0, "embedding": [1.0]}] * 2),
+    "places as texts": of(data=[{"index": str(i), "embedding": [1.0]} for i in (0, 1)]),
+    "a place that is null": of(data=[{"index": None, "embedding": [1.0]}] * 2),
+    "a vector that is null": of([1.0], None),
+    "a vector that is a text": of([1.0], "1.0"),
+    "a vector that is a number": of(1.0, 2.0),
+    "a vector by name": of([1.0], {"0": 1.0}),
+    "vectors that are empty": of([], []),
+    "vectors of several lengths": of([1.0, 2.0], [1.0]),
+    "vectors in vectors": of([[1.0, 2.0]], [[3.0, 4.0]]),
+    "vectors in vectors of several lengths": of([[1.0], [2.0, 3.0]], [[3.0], [4.0, 5.0]]),
+    "a null in a vector": of([1.0], [None]),
+    "a text in a vector": of([1.0], ["2.0"]),
+    "no number": of([1.0], [float("nan")]),
+    "a number without end": of([1.0], [float("inf")]),
+    "a number too large for its square": of([1.0], [1e300]),
+    "a number too large": of([1.0], [10**400]),
+}
+
+
+@pytest.mark.parametrize("form", ODD)
+def test_an_answer_of_another_form_is_a_sentence(form: str) -> None:
+    text = json.dumps(ODD[form])
+    with ModelServer(lambda asked: Answer(whole=text)) as server:
+        odd = openai.OpenAI(base_url=server.url, api_key="none", max_retries=0)
+        with pytest.raises(InputError, match="embedding model tiny"):
+            EndpointEmbedder("tiny", odd).embed([("a", ()), ("b", ())])
+
+
+def test_whole_numbers_are_a_vector_too() -> None:
+    with ModelServer(lambda asked: Answer(whole=json.dumps(of([3, 4], [0, 2])))) as server:
+        client = openai.OpenAI(base_url=server.url, api_key="none", max_retries=0)
+        rows = EndpointEmbedder("tiny", client).embed([("a", ()), ("b", ())])
+    assert np.allclose(rows, [[0.6, 0.8], [0.0, 1.0]])
 
 
 def test_an_endpoint_that_is_down_gives_one_sentence() -> None:

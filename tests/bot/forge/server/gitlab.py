@@ -91,7 +91,7 @@ class GitLabServer(ForgeServer):
             "title": m.title,
             "description": m.body,
             "state": "opened" if m.state == "open" else m.state,
-            "draft": m.draft,
+            "draft": m.title.startswith("Draft: "),
             "author": self.user(m.author),
             "source_branch": m.source_branch,
             "target_branch": m.target_branch,
