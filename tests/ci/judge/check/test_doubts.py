@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from ci.judge.check.doubts import lengths_part, may_round, only_repeated, unlike
+from ci.judge.check.doubts import length_unread, lengths_part, may_round, only_repeated, unlike
 from ci.judge.compare_outputs import Compared
 from ci.judge.gate_subject import Standard
 from ci.judge.launch_record import Launched
@@ -59,6 +59,33 @@ def test_inputs_that_a_golden_function_only_repeats_are_doubted(
     workload = SimpleNamespace(cases=(own,), seeds=(1,))
     standard = cast(Standard, SimpleNamespace(workload=workload, references=references))
     assert only_repeated(standard, varied) is doubted
+
+
+@pytest.mark.parametrize(
+    ("golden", "given", "doubted"),
+    [
+        (lambda x, n: x * 2, 0, True),
+        (lambda x, n: x * 2, 8, False),
+        (lambda x, n: np.where(np.arange(x.size) < n, x * 2, x), 0, False),
+    ],
+)
+@pytest.mark.parametrize("own", [{"n": 16}, {"n": 3}])
+def test_an_attribute_that_is_a_length_and_that_no_golden_function_reads_is_doubted(
+    golden: Callable[..., Any], given: int, doubted: bool, own: dict[str, int]
+) -> None:
+    known = case_of((16,)).model_copy(update={"attrs": own})
+    varied = case_of((8,)).model_copy(update={"attrs": {"n": given}})
+    x = np.arange(1, 9, dtype=np.float32)
+
+    def supposed(case: WorkloadCase, inputs: Tensors) -> Tensors:
+        return [golden(*inputs, **case.attrs)]
+
+    references = SimpleNamespace(
+        of=lambda case, seed: Reference([x], supposed(case, [x]), scale=8.0), supposed=supposed
+    )
+    workload = SimpleNamespace(cases=(known,), seeds=(1,))
+    standard = cast(Standard, SimpleNamespace(workload=workload, references=references))
+    assert length_unread(standard, varied) is (doubted and own["n"] == 16)
 
 
 @pytest.mark.parametrize(
