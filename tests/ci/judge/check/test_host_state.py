@@ -132,20 +132,24 @@ def test_an_inference_that_remembers_calls_is_named_with_its_line(tmp_path: Path
     assert one.place.source == line_with(folder, "InferShapeContext")
 
 
-def test_an_attribute_that_inference_reads_as_another_type_is_named(tmp_path: Path) -> None:
+@pytest.mark.few(1)
+@pytest.mark.parametrize("asked", ["GetListFloat(0)->GetSize()", "GetInt(0)[0]"])
+def test_an_attribute_that_inference_reads_as_another_type_is_named(
+    tmp_path: Path, asked: str
+) -> None:
     folder = changed(
         tmp_path / "typed",
         "op_host/small.cpp",
         "this->AICore().SetTiling",
         'this->Attr("scale").AttrType(OPTIONAL).Float(2.0);\n'
         "        this->SetInferShape([](gert::InferShapeContext* context) {\n"
-        "            if (*context->GetAttrs()->GetInt(0) == 7) return ge::GRAPH_FAILED;\n"
+        f"            if (context->GetAttrs()->{asked} == 7) return ge::GRAPH_FAILED;\n"
         "            *context->GetOutputShape(0) = *context->GetInputShape(0);\n"
         "            return ge::GRAPH_SUCCESS;\n        });\n        this->AICore().SetTiling",
     )
     (folder / "golden.py").write_text("def small(x, scale=2.0):\n    return x * 2\n")
     (one,) = checked(folder).findings
-    assert (one.kind, one.place.source) == ("attribute_type", line_with(folder, "GetInt(0)"))
+    assert (one.kind, one.place.source) == ("attribute_type", line_with(folder, asked))
 
 
 @pytest.mark.long
