@@ -269,7 +269,7 @@ class Findings:
                 found.append(one.model_copy(update={"severity": Severity.ERROR}))
             elif one.kind in (Outcome.WRONG_RESULT.value, *_ENDED):
                 kinds = (_CAUSES, _LESSER) if not one.place.source else (("below_zero",),)
-                advice = self._causes(cases, kinds) or one.advice
+                advice = self._causes({one.place.case}, kinds) or one.advice
                 found.append(one.model_copy(update={"advice": advice}))
             else:
                 found.append(one)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ci.judge.check.findings import Findings
 from ci.judge.compare_outputs import Compared
 from ci.judge.launch_record import Launched
@@ -223,3 +225,13 @@ def test_a_wrong_result_names_the_causes_of_its_own_case() -> None:
     cause, wrong = findings.ordered()
     assert cause.place.line == 7
     assert "op_kernel/a.cpp:7" in wrong.advice and ":4" not in wrong.advice
+
+
+def test_a_wrong_result_that_several_cases_show_names_the_causes_of_the_case_it_shows() -> None:
+    findings = Findings()
+    for case in ("own", "another"):
+        launched = wrong_launch()
+        shown = launched.case.model_copy(update={"name": case})
+        findings.launched(replace(launched, case=shown), 1)
+    findings.warnings([cut(4)], "another")
+    assert [one.advice for one in findings.ordered() if one.kind == "wrong_result"] == [""]
