@@ -38,6 +38,18 @@ def doubtful(standard: Standard, family: str, case: WorkloadCase) -> bool:
     return family in DECIDING and as_inferred(standard, case) is None
 
 
+def unlaunched(standard: Standard, family: str, case: WorkloadCase) -> bool:
+    """Whether a case that is made up has no element of output: interfaces that are made of an op
+    definition skip the launch then."""
+    if not family or not standard.workload.golden:
+        return False
+    try:
+        outputs = arrays(standard.references.of(case, standard.workload.seeds[0]).outputs)
+    except (InputError, TrialFailure):
+        return False
+    return bool(outputs) and not any(one.size for one in outputs)
+
+
 def outputs_guessed(standard: Standard, family: str, case: WorkloadCase) -> bool:
     """Whether neither a golden function nor InferShape says how long the outputs of a case of
     other shapes are."""

@@ -10,7 +10,14 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from ci.judge.check.doubts import length_unread, lengths_part, may_round, only_repeated, unlike
+from ci.judge.check.doubts import (
+    length_unread,
+    lengths_part,
+    may_round,
+    only_repeated,
+    unlaunched,
+    unlike,
+)
 from ci.judge.compare_outputs import Compared
 from ci.judge.gate_subject import Standard
 from ci.judge.launch_record import Launched
@@ -103,6 +110,20 @@ def test_integers_of_other_ranges_and_empty_inputs_are_unlike_the_own_cases(
 ) -> None:
     case = case_of((8,), dtype=dtype)
     assert unlike([case], family, case) is doubted
+
+
+@pytest.mark.parametrize(
+    ("family", "lengths", "never"),
+    [("empty input", (0, 0), True), ("empty input", (0, 1), False), ("", (0,), False)],
+)
+def test_made_up_cases_without_elements_of_output_are_never_launched(
+    family: str, lengths: tuple[int, ...], never: bool
+) -> None:
+    outputs: Tensors = [np.zeros(length, np.float32) for length in lengths]
+    references = SimpleNamespace(of=lambda case, seed: Reference([], outputs, scale=1.0))
+    workload = SimpleNamespace(golden="golden.py:small", seeds=(1,))
+    standard = cast(Standard, SimpleNamespace(workload=workload, references=references))
+    assert unlaunched(standard, family, case_of((0,))) is never
 
 
 @pytest.mark.parametrize(

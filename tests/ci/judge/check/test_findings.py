@@ -183,6 +183,19 @@ def test_errors_of_memory_are_notes_where_the_outputs_length_is_a_guess() -> Non
     assert failing == {("memory_error", "own"), ("race", "own"), ("race", "long")}
 
 
+def test_what_only_cases_show_that_nobody_launches_is_a_note() -> None:
+    findings = Findings(unlaunched={"empty"})
+    findings.warnings([cut(4)], "empty")
+    place = Place(case="empty", file="op_kernel/a.cpp", line=7)
+    refusal = Refusal(place=place, sentence="It ends.")
+    findings.failure(TrialFailure(Outcome.MEMORY_ERROR, refusal), "empty input")
+    assert not any(one.fails for one in findings.ordered())
+    assert "empty outputs" in findings.ordered()[0].advice
+    own = refusal.model_copy(update={"place": place.model_copy(update={"case": "own"})})
+    findings.failure(TrialFailure(Outcome.MEMORY_ERROR, own))
+    assert [one.place.case for one in findings.ordered() if one.fails] == ["own"]
+
+
 def test_what_other_values_do_not_show_is_a_note_unless_these_show_more() -> None:
     def shown(*lines: int, case: str) -> Findings:
         findings = Findings()
