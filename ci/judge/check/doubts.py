@@ -18,7 +18,14 @@ from ci.judge.varied.values import Attributes, Exact, GivenValues, Ranges
 from ci.model.dtypes import BY_NAME
 from ci.model.errors import InputError, TrialFailure
 from ci.model.launch import Tensors, arrays
-from ci.model.workload import TensorCase, WorkloadCase
+from ci.model.workload import AttrValue, TensorCase, WorkloadCase
+
+OTHERS: dict[type, tuple[AttrValue, ...]] = {
+    int: (0, 1, 2, -1),
+    float: (0.0, 0.5, 2.0, -1.0),
+    bool: (False, True),
+}
+"""Values of an attribute, some of which change the outputs of a golden function that reads it."""
 
 DECIDING = (Attributes.name, GivenValues.name)
 """What is varied that may decide the shapes of the outputs."""
@@ -28,11 +35,12 @@ def doubtful(standard: Standard, family: str, case: WorkloadCase) -> bool:
     """Whether nothing says that the operator takes a case, as its inputs no longer fit together,
     are empty, hold integers of another range, or may ask for other outputs than the case has. A
     golden function says so, unless it only repeats an input along another one, or makes nothing
-    of an attribute that no longer says how long an input is."""
+    of an attribute that is varied or no longer says how long an input is."""
     if not family:
         return False
     if standard.workload.golden:
-        return only_repeated(standard, case) or length_unread(standard, case)
+        blind = length_unread(standard, case) or attribute_unread(standard, case)
+        return blind or only_repeated(standard, case)
     if unlike(standard.workload.cases, family, case):
         return True
     return family in DECIDING and as_inferred(standard, case) is None
@@ -123,6 +131,27 @@ def length_unread(standard: Standard, case: WorkloadCase) -> bool:
         )
     except (InputError, TrialFailure, ValueError):
         return False
+
+
+def attribute_unread(standard: Standard, case: WorkloadCase) -> bool:
+    """Whether an attribute has a value of none of the own cases, and the golden function gives the
+    same outputs for theirs and for `OTHERS`."""
+    references = standard.references
+    for spec in standard.operator.attrs:
+        own = [c.attrs.get(spec.name, spec.default) for c in standard.workload.cases]
+        value = case.attrs.get(spec.name, spec.default)
+        if value in own or type(value) not in OTHERS:
+            continue
+        given = [v for v in (*own, *OTHERS[type(value)]) if v is not None and v != value]
+        changed = (case.model_copy(update={"attrs": {**case.attrs, spec.name: v}}) for v in given)
+        try:
+            right = references.of(case, standard.workload.seeds[0])
+            made = (references.supposed(one, right.inputs) for one in changed)
+            if all(_same_bytes(right.outputs, one) for one in made):
+                return True
+        except (InputError, TrialFailure, ValueError):
+            continue
+    return False
 
 
 def _agreeing(own: Sequence[WorkloadCase], case: WorkloadCase) -> Iterator[WorkloadCase]:

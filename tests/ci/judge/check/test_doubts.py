@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from ci.judge.check.doubts import (
+    attribute_unread,
     length_unread,
     lengths_part,
     may_round,
@@ -23,6 +24,7 @@ from ci.judge.gate_subject import Standard
 from ci.judge.launch_record import Launched
 from ci.judge.reference import Reference
 from ci.model.launch import CaseRun, Tensors
+from ci.model.operator import AttrSpec
 from ci.model.trial import PipeTime
 from ci.model.workload import TensorCase, WorkloadCase
 
@@ -110,6 +112,35 @@ def test_integers_of_other_ranges_and_empty_inputs_are_unlike_the_own_cases(
 ) -> None:
     case = case_of((8,), dtype=dtype)
     assert unlike([case], family, case) is doubted
+
+
+@pytest.mark.parametrize(
+    ("golden", "value", "doubted"),
+    [
+        (lambda x, **_: x.sum(0), -1, True),
+        (lambda x, axis=0: x.sum(axis), -1, False),
+        (lambda x, **_: x.sum(0), 0, False),  # that of the own case
+    ],
+)
+def test_a_varied_attribute_that_no_golden_function_reads_is_doubted(
+    golden: Callable[..., Any], value: int, doubted: bool
+) -> None:
+    known = case_of((8, 8))
+    varied = known.model_copy(update={"attrs": {"axis": value}})
+    x = np.arange(64, dtype=np.float32).reshape(8, 8)
+
+    def supposed(case: WorkloadCase, inputs: Tensors) -> Tensors:
+        return [golden(*inputs, **case.attrs)]
+
+    references = SimpleNamespace(
+        of=lambda case, seed: Reference([x], supposed(case, [x]), scale=64.0), supposed=supposed
+    )
+    workload = SimpleNamespace(cases=(known,), seeds=(1,))
+    operator = SimpleNamespace(attrs=(AttrSpec(name="axis", type="int", default=0),))
+    standard = cast(
+        Standard, SimpleNamespace(workload=workload, references=references, operator=operator)
+    )
+    assert attribute_unread(standard, varied) is doubted
 
 
 @pytest.mark.parametrize(
