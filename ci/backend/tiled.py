@@ -21,7 +21,7 @@ from ci.model.columns import case_column, case_dtypes, output_dtypes
 from ci.model.errors import TrialFailure
 from ci.model.launch import Tensors
 from ci.model.operator import Operator
-from ci.model.trial import Outcome, Place, Refusal
+from ci.model.trial import MachineWarning, Outcome, Place, Refusal
 from ci.model.workload import Workload, WorkloadCase
 from ci.simulator.source_lines import operator_lines
 from ci.simulator.toolchain import CHECKED, Flavour, Toolchain
@@ -134,6 +134,11 @@ class TiledBuild(Build):
         except TrialFailure:
             return None
         return None
+
+    def odd(self, request: HostRequest) -> tuple[MachineWarning, ...]:
+        """What the host side asks of a request that is odd, such as an attribute as another type;
+        also where it refuses."""
+        return self._host.odd(request)
 
     def _placed(self, crash: HostCrash) -> TrialFailure:
         """The failure with the operator's innermost line."""

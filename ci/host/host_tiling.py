@@ -205,6 +205,13 @@ class HostProgram:
         found = self._ask("tile", request.text).get("decisions")
         return found if isinstance(found, list) else []
 
+    def odd(self, request: HostRequest) -> tuple[MachineWarning, ...]:
+        """What the host side asks that is odd, also where it refuses; nothing where it ends."""
+        try:
+            return _seen(self._ask("tile", request.text))
+        except TrialFailure:
+            return ()
+
     def definition(self) -> dict[str, Any]:
         """What the host side registers, apart from its tiling data, to compare.
 
@@ -302,6 +309,7 @@ def _gathered(lines: Iterable[str], count: int, often: int) -> list[HostAnswer]:
             _read(Inference, first),
             _read(Tiling, then),
             len({*first}) < 2 and len({*then}) < 2,
+            len({*first}) < 2,
         )
         for first, then in said
     ]

@@ -97,6 +97,8 @@ class HostAnswer:
     tiling: Tiling | None = None
     steady: bool = True
     """It answered the same each time it was asked."""
+    inferred_alike: bool = True
+    """Its inference did."""
 
 
 def questions(

@@ -11,8 +11,13 @@ Array = np.ndarray
 
 
 def of_vector(function: Callable[[Array], Any]) -> Callable[..., Array]:
-    """`function` of the n elements that lie incx apart."""
-    return lambda x, n=0, incx=1: np.array([function(x[: n * incx : incx])])
+    """`function` of the n elements that lie incx apart; 0 of none, and backwards, as in BLAS."""
+
+    def of(x: Array, n: int = 0, incx: int = 1) -> Array:
+        some = n > 0 and incx > 0
+        return np.array([function(x.reshape(-1)[: n * incx : incx]) if some else 0])
+
+    return of
 
 
 def size(x: Array) -> Array:

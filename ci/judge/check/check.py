@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from ci.backend.sim import SimulatorBackend, SimulatorBuild
 from ci.host.tiling_request import HostRequest, host_request, platform_facts
-from ci.judge.check.doubts import doubtful, may_round, outputs_guessed
+from ci.judge.check.doubts import doubtful, may_round, outputs_guessed, unlaunched
 from ci.judge.check.far import far
 from ci.judge.check.findings import Findings
 from ci.judge.check.host_state import as_inferred, ask_again, left_unset, remembers
@@ -155,6 +155,8 @@ class _Check:
     def _doubt(self, family: str, case: WorkloadCase) -> None:
         if doubtful(self.standard, family, case):
             self.findings.doubtful.add(case.name)
+        elif unlaunched(self.standard, family, case):
+            self.findings.unlaunched.add(case.name)
         elif outputs_guessed(self.standard, family, case):
             self.findings.outputs_guessed.add(case.name)
 

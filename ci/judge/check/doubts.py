@@ -17,8 +17,15 @@ from ci.judge.varied.lengths import Empty
 from ci.judge.varied.values import Attributes, Exact, GivenValues, Ranges
 from ci.model.dtypes import BY_NAME
 from ci.model.errors import InputError, TrialFailure
-from ci.model.launch import arrays
-from ci.model.workload import TensorCase, WorkloadCase
+from ci.model.launch import Tensors, arrays
+from ci.model.workload import AttrValue, TensorCase, WorkloadCase
+
+OTHERS: dict[type, tuple[AttrValue, ...]] = {
+    int: (0, 1, 2, -1),
+    float: (0.0, 0.5, 2.0, -1.0),
+    bool: (False, True),
+}
+"""Values of an attribute, some of which change the outputs of a golden function that reads it."""
 
 DECIDING = (Attributes.name, GivenValues.name)
 """What is varied that may decide the shapes of the outputs."""
@@ -27,14 +34,28 @@ DECIDING = (Attributes.name, GivenValues.name)
 def doubtful(standard: Standard, family: str, case: WorkloadCase) -> bool:
     """Whether nothing says that the operator takes a case, as its inputs no longer fit together,
     are empty, hold integers of another range, or may ask for other outputs than the case has. A
-    golden function says so, unless it only repeats an input along another one."""
+    golden function says so, unless it only repeats an input along another one, or makes nothing
+    of an attribute that is varied or no longer says how long an input is."""
     if not family:
         return False
     if standard.workload.golden:
-        return only_repeated(standard, case)
+        blind = length_unread(standard, case) or attribute_unread(standard, case)
+        return blind or only_repeated(standard, case)
     if unlike(standard.workload.cases, family, case):
         return True
     return family in DECIDING and as_inferred(standard, case) is None
+
+
+def unlaunched(standard: Standard, family: str, case: WorkloadCase) -> bool:
+    """Whether a case that is made up has no element of output: interfaces that are made of an op
+    definition skip the launch then."""
+    if not family or not standard.workload.golden:
+        return False
+    try:
+        outputs = arrays(standard.references.of(case, standard.workload.seeds[0]).outputs)
+    except (InputError, TrialFailure):
+        return False
+    return bool(outputs) and not any(one.size for one in outputs)
 
 
 def outputs_guessed(standard: Standard, family: str, case: WorkloadCase) -> bool:
@@ -93,10 +114,75 @@ def only_repeated(standard: Standard, case: WorkloadCase) -> bool:
             if one.size < other.size:
                 with suppress(ValueError):
                     inputs[present[short]] = np.broadcast_to(one, other.shape).copy()
-        outputs = references.supposed(case, inputs)
+        return _same_bytes(references.supposed(case, inputs), right.outputs)
     except (InputError, TrialFailure, ValueError):
         return False
-    same = zip(arrays(outputs), arrays(right.outputs), strict=True)
+
+
+def length_unread(standard: Standard, case: WorkloadCase) -> bool:
+    """Whether an attribute is the length of an input in all own cases and not in this one, and the
+    golden function gives the same outputs where it is."""
+    references = standard.references
+    try:
+        right = references.of(case, standard.workload.seeds[0])
+        agreeing = _agreeing(standard.workload.cases, case)
+        return any(
+            _same_bytes(right.outputs, references.supposed(one, right.inputs)) for one in agreeing
+        )
+    except (InputError, TrialFailure, ValueError):
+        return False
+
+
+def attribute_unread(standard: Standard, case: WorkloadCase) -> bool:
+    """Whether an attribute has a value of none of the own cases, and the golden function gives the
+    same outputs for theirs and for `OTHERS`."""
+    references = standard.references
+    for spec in standard.operator.attrs:
+        own = [c.attrs.get(spec.name, spec.default) for c in standard.workload.cases]
+        value = case.attrs.get(spec.name, spec.default)
+        if value in own or type(value) not in OTHERS:
+            continue
+        given = [v for v in (*own, *OTHERS[type(value)]) if v is not None and v != value]
+        changed = (case.model_copy(update={"attrs": {**case.attrs, spec.name: v}}) for v in given)
+        try:
+            right = references.of(case, standard.workload.seeds[0])
+            made = (references.supposed(one, right.inputs) for one in changed)
+            if all(_same_bytes(right.outputs, one) for one in made):
+                return True
+        except (InputError, TrialFailure, ValueError):
+            continue
+    return False
+
+
+def _agreeing(own: Sequence[WorkloadCase], case: WorkloadCase) -> Iterator[WorkloadCase]:
+    """The case with each attribute in turn that is the length of an input in all of the `own`
+    cases and not in this one, as it would have to be."""
+    here = _lengths(case)
+    for name, value in case.attrs.items():
+        given = [(known.attrs.get(name), _lengths(known)) for known in own]
+        places = {
+            place
+            for place in here
+            if all(lengths.get(place) == length for length, lengths in given)
+            if any(lengths[place] > 1 for _, lengths in given)
+        }
+        if all(here[place] != value for place in places):
+            for length in {here[place] for place in places}:
+                yield case.model_copy(update={"attrs": {**case.attrs, name: length}})
+
+
+def _lengths(case: WorkloadCase) -> dict[tuple[int, int], int]:
+    """The lengths of each input, by its number and the dimension, counted from the last one, which
+    is 1; 0 is all of its elements."""
+    found = {}
+    for number, one in enumerate(_inputs(case)):
+        found[number, 0] = math.prod(one.shape)
+        found |= {(number, d): one.shape[-d] for d in range(1, len(one.shape) + 1)}
+    return found
+
+
+def _same_bytes(one: Tensors, other: Tensors) -> bool:
+    same = zip(arrays(one), arrays(other), strict=True)
     return all(a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in same)
 
 

@@ -28,6 +28,7 @@ _CAUSES: Final = (
     "narrowed",
     "narrowed_field",
     "limit",
+    "part_block",
     "cut",
     "narrow_offset",
     "wrapped",
@@ -82,6 +83,7 @@ _ENDED: Final = (Outcome.MEMORY_ERROR.value, Outcome.LAUNCH_ERROR.value, Outcome
 _CAUSED: Final = (Outcome.WRONG_RESULT.value, Outcome.RACE.value, *_ENDED)
 
 _DOUBT: Final = "No golden function says that the operator takes this case."
+_EMPTY: Final = "An interface that is made of the op definition launches nothing for empty outputs."
 _OUTPUTS: Final = (
     "Neither a golden function nor InferShape says how long the outputs of this case are."
 )
@@ -121,6 +123,8 @@ class Findings:
     """The cases that showed each of them."""
     doubtful: set[str] = field(default_factory=set)
     """Cases that the operator may not be made for: what they show is a note."""
+    unlaunched: set[str] = field(default_factory=set)
+    """Cases that callers do not launch: what they show is a note."""
     outputs_guessed: set[str] = field(default_factory=set)
     """Cases of which nothing says how long the outputs are: errors of memory are notes."""
     steady: set[str] = field(default_factory=set)
@@ -264,12 +268,12 @@ class Findings:
                 continue
             if one.kind == "unset" and cases <= explained:
                 continue
-            sure = one.place.case not in self.doubtful and key not in self.valued
+            sure = one.place.case not in self.doubtful | self.unlaunched and key not in self.valued
             if one.kind in _CAUSES and wrong & cases and sure:
                 found.append(one.model_copy(update={"severity": Severity.ERROR}))
             elif one.kind in (Outcome.WRONG_RESULT.value, *_ENDED):
                 kinds = (_CAUSES, _LESSER) if not one.place.source else (("below_zero",),)
-                advice = self._causes(cases, kinds) or one.advice
+                advice = self._causes({one.place.case}, kinds) or one.advice
                 found.append(one.model_copy(update={"advice": advice}))
             else:
                 found.append(one)
@@ -311,6 +315,8 @@ class Findings:
     def _add(self, finding: Finding) -> None:
         if finding.fails and finding.place.case in self.doubtful:
             finding = _doubted(finding, _DOUBT)
+        if finding.fails and finding.place.case in self.unlaunched:
+            finding = _doubted(finding, _EMPTY)
         if finding.kind == Outcome.MEMORY_ERROR and finding.place.case in self.outputs_guessed:
             finding = _doubted(finding, _OUTPUTS)
         key = _key(finding)

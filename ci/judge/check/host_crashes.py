@@ -40,7 +40,7 @@ def crashes(
     pairs = zip(made, answers, strict=True)
     ended = [q for q, one in pairs if one.tiling is None or one.inference is None]
     for question in ended[:MOST_CRASHES]:
-        crash = build.crash(question.request) or build.crash(_inferred(question.request))
+        crash = build.crash(question.request) or build.crash(inferred(question.request))
         if crash is not None and crash.refusal.place.source:
             place = crash.refusal.place.model_copy(update={"case": question.label})
             findings.told("host_crash", place, crash.refusal.sentence)
@@ -77,7 +77,7 @@ def _without(request: HostRequest, operator: Operator) -> Iterator[HostRequest]:
             yield replace(request, inputs=rest)
 
 
-def _inferred(request: HostRequest) -> HostRequest:
+def inferred(request: HostRequest) -> HostRequest:
     """The request with its outputs left to the inference."""
     unknown = AskedTensor(UNDEFINED, FORMATS["ND"], None)
     return replace(request, outputs=tuple((unknown,) * len(side) for side in request.outputs))

@@ -14,7 +14,7 @@ from ci.backend.tiled import TiledBuild
 from ci.host.survey import Inference
 from ci.host.tiling_request import HostRequest, host_request, platform_facts
 from ci.judge.check.findings import Findings
-from ci.judge.check.host_crashes import crashes
+from ci.judge.check.host_crashes import crashes, inferred
 from ci.judge.gate_subject import Standard
 from ci.judge.reference import Reference, declared_outputs
 from ci.model.amount import amount
@@ -75,6 +75,9 @@ def ask_again(
             " other tensors have another"
             " number: which of them belong together is not defined.",
         )
+    for name, request in asked[:ours]:
+        odd = build.odd(inferred(request))
+        findings.warnings([one for one in odd if one.kind == "attribute_type"], name)
     crashes(build, operator, asked[:ours], asked[ours:], findings)
 
 
@@ -94,9 +97,12 @@ def remembers(build: TiledBuild, asked: Mapping[str, HostRequest], findings: Fin
         return
     for name, answer in zip(asked, answers, strict=True):
         if answer.tiling is not None and not answer.steady:
+            place = Place()
+            if not answer.inferred_alike:
+                place = first_line(build.texts, _INFERENCE["InferShape"])
             findings.told(
                 "host_state",
-                Place(case=name),
+                place.model_copy(update={"case": name}),
                 "The host side answers otherwise when it is called again, or behind calls for other"
                 " cases, in the same process: it keeps something between calls, or takes what they"
                 " left in memory that it has not set.",

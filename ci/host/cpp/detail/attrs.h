@@ -88,6 +88,7 @@ private:
         if constexpr (std::is_same_v<T, bool>) return 1u << Value::kBool | 1u << Value::kInt;
         if constexpr (std::is_integral_v<T>) return 1u << Value::kInt | 1u << Value::kBool;
         if constexpr (std::is_floating_point_v<T>) return 1u << Value::kFloat;
+        if constexpr (std::is_base_of_v<ContinuousVector, T>) return 1u << Value::kList;
         return ~0u;
     }
     const void* find(size_t index, unsigned kinds, const char* file, int line) const;

@@ -83,7 +83,8 @@ __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>&
 }
 #define COPY_COUNT                                                                         \
     "DataCopy moves whole blocks of 32 bytes: what is left of its elements is not moved. " \
-    "DataCopyPad moves any number."
+    "DataCopyPad moves any number.",                                                       \
+        "part_block"
 template <typename T>
 __aicore__ inline void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src,
                                 const uint32_t count) {

@@ -91,8 +91,8 @@ __aicore__ inline TensorPosition& TensorPosition::operator=(const uint8_t positi
 #define ASC_USE(where, tensor) dav_extent(uint64_t(where), (tensor).first, (tensor).last)
 #define ASC_VIEW(address, bytes) dav_view(address, bytes)
 #define ASC_ELEMENTS(address, bytes) dav_elements(uint64_t(address), bytes)
-#define ASC_LIMIT(holds, message) \
-    if (!(holds)) dav_limit(message)
+#define ASC_LIMIT(holds, ...) \
+    if (!(holds)) dav_limit(__VA_ARGS__)
 // Does the buffer of a tensor have so many bytes from the tensor's start on?
 #define ASC_ROOM(tensor, bytes)     \
     ((tensor).address_.last == 0 || \
@@ -101,7 +101,7 @@ __aicore__ inline TensorPosition& TensorPosition::operator=(const uint8_t positi
 #define ASC_TAKE_FROM(tensor, buffer)
 #define ASC_FREE(buffer)
 #define ASC_LIVE(tensor)
-#define ASC_LIMIT(holds, message)
+#define ASC_LIMIT(holds, ...)
 #define ASC_EXTENT(tensor, begin, bytes)
 #define ASC_VIEW(address, bytes)
 #define ASC_ELEMENTS(address, bytes)

@@ -502,7 +502,7 @@ FAULTS = {
     ),
     "a gather whose offsets count elements": Fault("limit", "Gather(b", INDEXED, "1", "4"),
     "a copy of elements that are no whole blocks": Fault(
-        "limit",
+        "part_block",
         "DataCopy(a, x",
         ODD,
         "DataCopy(a, x, n);",

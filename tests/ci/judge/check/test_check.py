@@ -488,3 +488,22 @@ def test_a_varied_case_without_golden_function_has_the_outputs_that_inference_gi
     host.write_text(host.read_text().replace("this->AICore().SetTiling", infer))
     workload.write_text(workload.read_text().replace("golden: golden.py:small\n", ""))
     assert not found(checked(folder, varied=3), "memory_error")
+
+
+def test_a_copy_that_leaves_a_part_of_a_block_to_the_scalar_unit_is_a_note(tmp_path: Path) -> None:
+    body = f"""
+        pipe.InitBuffer(first, (n + 8) * sizeof(float));
+        LocalTensor<float> a = first.Get<float>();
+        DataCopy(a, x, n);
+        for (uint32_t i = n / 8 * 8; i < n; ++i) a.SetValue(i, x.GetValue(i));
+        {ordered("MTE2_V")}
+        {ordered("S_V")}
+        Muls(a, a, 2.0f, n);
+        {ordered("V_MTE3")}
+        DataCopyPad(y, a, DataCopyExtParams(1, n * 4, 0, 0, 0));
+"""
+    folder = write_operator(tmp_path / "rest", body, golden="x * np.float32(2)", shape=(1001,))
+    report = checked(folder)
+    (one,) = found(report, "part_block")
+    assert one.place.line == line_of(folder, "DataCopy(a, x")
+    assert not report.fails

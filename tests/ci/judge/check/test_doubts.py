@@ -10,12 +10,21 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from ci.judge.check.doubts import lengths_part, may_round, only_repeated, unlike
+from ci.judge.check.doubts import (
+    attribute_unread,
+    length_unread,
+    lengths_part,
+    may_round,
+    only_repeated,
+    unlaunched,
+    unlike,
+)
 from ci.judge.compare_outputs import Compared
 from ci.judge.gate_subject import Standard
 from ci.judge.launch_record import Launched
 from ci.judge.reference import Reference
 from ci.model.launch import CaseRun, Tensors
+from ci.model.operator import AttrSpec
 from ci.model.trial import PipeTime
 from ci.model.workload import TensorCase, WorkloadCase
 
@@ -62,6 +71,33 @@ def test_inputs_that_a_golden_function_only_repeats_are_doubted(
 
 
 @pytest.mark.parametrize(
+    ("golden", "given", "doubted"),
+    [
+        (lambda x, n: x * 2, 0, True),
+        (lambda x, n: x * 2, 8, False),
+        (lambda x, n: np.where(np.arange(x.size) < n, x * 2, x), 0, False),
+    ],
+)
+@pytest.mark.parametrize("own", [{"n": 16}, {"n": 3}])
+def test_an_attribute_that_is_a_length_and_that_no_golden_function_reads_is_doubted(
+    golden: Callable[..., Any], given: int, doubted: bool, own: dict[str, int]
+) -> None:
+    known = case_of((16,)).model_copy(update={"attrs": own})
+    varied = case_of((8,)).model_copy(update={"attrs": {"n": given}})
+    x = np.arange(1, 9, dtype=np.float32)
+
+    def supposed(case: WorkloadCase, inputs: Tensors) -> Tensors:
+        return [golden(*inputs, **case.attrs)]
+
+    references = SimpleNamespace(
+        of=lambda case, seed: Reference([x], supposed(case, [x]), scale=8.0), supposed=supposed
+    )
+    workload = SimpleNamespace(cases=(known,), seeds=(1,))
+    standard = cast(Standard, SimpleNamespace(workload=workload, references=references))
+    assert length_unread(standard, varied) is (doubted and own["n"] == 16)
+
+
+@pytest.mark.parametrize(
     ("family", "dtype", "doubted"),
     [
         ("range", "int32", True),
@@ -76,6 +112,49 @@ def test_integers_of_other_ranges_and_empty_inputs_are_unlike_the_own_cases(
 ) -> None:
     case = case_of((8,), dtype=dtype)
     assert unlike([case], family, case) is doubted
+
+
+@pytest.mark.parametrize(
+    ("golden", "value", "doubted"),
+    [
+        (lambda x, **_: x.sum(0), -1, True),
+        (lambda x, axis=0: x.sum(axis), -1, False),
+        (lambda x, **_: x.sum(0), 0, False),  # that of the own case
+    ],
+)
+def test_a_varied_attribute_that_no_golden_function_reads_is_doubted(
+    golden: Callable[..., Any], value: int, doubted: bool
+) -> None:
+    known = case_of((8, 8))
+    varied = known.model_copy(update={"attrs": {"axis": value}})
+    x = np.arange(64, dtype=np.float32).reshape(8, 8)
+
+    def supposed(case: WorkloadCase, inputs: Tensors) -> Tensors:
+        return [golden(*inputs, **case.attrs)]
+
+    references = SimpleNamespace(
+        of=lambda case, seed: Reference([x], supposed(case, [x]), scale=64.0), supposed=supposed
+    )
+    workload = SimpleNamespace(cases=(known,), seeds=(1,))
+    operator = SimpleNamespace(attrs=(AttrSpec(name="axis", type="int", default=0),))
+    standard = cast(
+        Standard, SimpleNamespace(workload=workload, references=references, operator=operator)
+    )
+    assert attribute_unread(standard, varied) is doubted
+
+
+@pytest.mark.parametrize(
+    ("family", "lengths", "never"),
+    [("empty input", (0, 0), True), ("empty input", (0, 1), False), ("", (0,), False)],
+)
+def test_made_up_cases_without_elements_of_output_are_never_launched(
+    family: str, lengths: tuple[int, ...], never: bool
+) -> None:
+    outputs: Tensors = [np.zeros(length, np.float32) for length in lengths]
+    references = SimpleNamespace(of=lambda case, seed: Reference([], outputs, scale=1.0))
+    workload = SimpleNamespace(golden="golden.py:small", seeds=(1,))
+    standard = cast(Standard, SimpleNamespace(workload=workload, references=references))
+    assert unlaunched(standard, family, case_of((0,))) is never
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ci.judge.check.findings import Findings
 from ci.judge.compare_outputs import Compared
 from ci.judge.launch_record import Launched
@@ -181,6 +183,19 @@ def test_errors_of_memory_are_notes_where_the_outputs_length_is_a_guess() -> Non
     assert failing == {("memory_error", "own"), ("race", "own"), ("race", "long")}
 
 
+def test_what_only_cases_show_that_nobody_launches_is_a_note() -> None:
+    findings = Findings(unlaunched={"empty"})
+    findings.warnings([cut(4)], "empty")
+    place = Place(case="empty", file="op_kernel/a.cpp", line=7)
+    refusal = Refusal(place=place, sentence="It ends.")
+    findings.failure(TrialFailure(Outcome.MEMORY_ERROR, refusal), "empty input")
+    assert not any(one.fails for one in findings.ordered())
+    assert "empty outputs" in findings.ordered()[0].advice
+    own = refusal.model_copy(update={"place": place.model_copy(update={"case": "own"})})
+    findings.failure(TrialFailure(Outcome.MEMORY_ERROR, own))
+    assert [one.place.case for one in findings.ordered() if one.fails] == ["own"]
+
+
 def test_what_other_values_do_not_show_is_a_note_unless_these_show_more() -> None:
     def shown(*lines: int, case: str) -> Findings:
         findings = Findings()
@@ -223,3 +238,13 @@ def test_a_wrong_result_names_the_causes_of_its_own_case() -> None:
     cause, wrong = findings.ordered()
     assert cause.place.line == 7
     assert "op_kernel/a.cpp:7" in wrong.advice and ":4" not in wrong.advice
+
+
+def test_a_wrong_result_that_several_cases_show_names_the_causes_of_the_case_it_shows() -> None:
+    findings = Findings()
+    for case in ("own", "another"):
+        launched = wrong_launch()
+        shown = launched.case.model_copy(update={"name": case})
+        findings.launched(replace(launched, case=shown), 1)
+    findings.warnings([cut(4)], "another")
+    assert [one.advice for one in findings.ordered() if one.kind == "wrong_result"] == [""]

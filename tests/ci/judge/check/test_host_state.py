@@ -118,6 +118,41 @@ def test_a_tiling_that_remembers_calls_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+def test_an_inference_that_remembers_calls_is_named_with_its_line(tmp_path: Path) -> None:
+    folder = changed(
+        tmp_path / "static",
+        "op_host/small.cpp",
+        "this->AICore().SetTiling",
+        "this->SetInferShape([](gert::InferShapeContext* context) {\n"
+        "            static int calls = 0;\n"
+        "            *context->GetOutputShape(0) = gert::Shape({++calls > 1 ? 1024 : 512});\n"
+        "            return ge::GRAPH_SUCCESS;\n        });\n        this->AICore().SetTiling",
+    )
+    (one,) = found(checked(folder), "host_state")
+    assert one.place.source == line_with(folder, "InferShapeContext")
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize("asked", ["GetListFloat(0)->GetSize()", "GetInt(0)[0]"])
+def test_an_attribute_that_inference_reads_as_another_type_is_named(
+    tmp_path: Path, asked: str
+) -> None:
+    folder = changed(
+        tmp_path / "typed",
+        "op_host/small.cpp",
+        "this->AICore().SetTiling",
+        'this->Attr("scale").AttrType(OPTIONAL).Float(2.0);\n'
+        "        this->SetInferShape([](gert::InferShapeContext* context) {\n"
+        f"            if (context->GetAttrs()->{asked} == 7) return ge::GRAPH_FAILED;\n"
+        "            *context->GetOutputShape(0) = *context->GetInputShape(0);\n"
+        "            return ge::GRAPH_SUCCESS;\n        });\n        this->AICore().SetTiling",
+    )
+    (folder / "golden.py").write_text("def small(x, scale=2.0):\n    return x * 2\n")
+    (one,) = checked(folder).findings
+    assert (one.kind, one.place.source) == ("attribute_type", line_with(folder, asked))
+
+
+@pytest.mark.long
 def test_a_plain_structure_that_the_first_call_decides_is_named(tmp_path: Path) -> None:
     """The next calls find its static variable: what nothing sets differs less than they do."""
     size = "context->GetInputShape(0)->GetStorageShape().GetShapeSize()"
