@@ -24,8 +24,8 @@ _INDICES = ("int32", "int64", "uint32", "uint64")
 _PAST = re.compile(r"writes global memory out of bounds: from byte \d+ of output (\d+)\b")
 
 _NOT_INFERRED = (
-    "InferShape gives {name} the shape {told}, which is that of the first input; the kernel writes"
-    " {what}, and it is taken to have the shape {taken}."
+    "InferShape gives {name} the shape {inferred}, which is that of the first input; the kernel"
+    " writes {what}, and it is taken to have the shape {taken}."
 )
 
 _LONGER = 64
@@ -77,7 +77,7 @@ def mended(operator: Operator, frame: Workload, option: Option, found: Failed) -
             longer,
             _NOT_INFERRED.format(
                 name=operator.outputs[index].name,
-                told=list(_shape(option.taken.case.outputs[index])),
+                inferred=list(_shape(option.taken.case.outputs[index])),
                 what="more than that",
                 taken=list(_shape(longer.taken.case.outputs[index])),
             ),
@@ -96,7 +96,7 @@ def mended(operator: Operator, frame: Workload, option: Option, found: Failed) -
             other,
             _NOT_INFERRED.format(
                 name=name,
-                told=list(_shape(option.taken.case.outputs[left.output])),
+                inferred=list(_shape(option.taken.case.outputs[left.output])),
                 what="less than that",
                 taken=list(_shape(other.taken.case.outputs[left.output])),
             ),

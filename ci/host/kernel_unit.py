@@ -18,10 +18,10 @@ from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
 from ci.model.trial import Outcome, Place, Refusal
 from ci.source.class_specializations import NOT_THERE
-from ci.source.unset_members import NO_CONSTANT
 from ci.source.cpp_text import global_functions, without_comments
 from ci.source.launched.entry import qualified
 from ci.source.placed import plain
+from ci.source.unset_members import NO_CONSTANT
 from ci.system.candidate_compiler import CHANGES_MEANING
 
 SYSTEM_WORKSPACE = 16 << 20

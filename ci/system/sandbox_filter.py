@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import platform
 import struct
 import sys
@@ -24,11 +25,13 @@ _FORBIDDEN: Final = {
     "semctl": (66, 191), "semop": (65, 193), "semtimedop": (220, 192), "msgget": (68, 186),
     "msgctl": (71, 187), "msgsnd": (69, 189), "msgrcv": (70, 188), "mq_open": (240, 180),
     "mq_unlink": (241, 181),
-    # How much others of the user get of the machine.
+}  # fmt: skip
+_REFUSED: Final = {
+    # How much others of the user get of the machine. `nice` goes on without.
     "setpriority": (141, 140), "ioprio_set": (251, 30),
 }  # fmt: skip
 _OF_ITSELF_ALONE: Final = {
-    # The first argument is a process: 0 for the one that asks. Others of the user would do, too.
+    # The first argument is a process: 0 for the one that asks. Any other is refused.
     "prlimit64": (302, 261), "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119),
     "sched_setparam": (142, 118), "sched_setattr": (314, 274),
 }  # fmt: skip
@@ -55,7 +58,9 @@ _X32_CALLS: Final = 0x40000000
 """The x32 ABI of x86-64 numbers its calls from here on; they would slip past the numbers above."""
 
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
-_ALLOW, _KILL = 0x7FFF0000, 0x80000000
+_ALLOW, _KILL, _REFUSE = 0x7FFF0000, 0x80000000, 0x00050000 | errno.EPERM
+_HEAD: Final = 3
+"""Steps before the tests."""
 
 
 def syscall_filter(*, may_spawn: bool, processor: str = platform.machine()) -> bytes:
@@ -67,16 +72,26 @@ def syscall_filter(*, may_spawn: bool, processor: str = platform.machine()) -> b
         return b""
     column, audit = _PROCESSORS[processor]
     forbidden = _FORBIDDEN if may_spawn else _FORBIDDEN | _NOT_FOR_ONE_PROCESS
-    numbers = {pair[column] for pair in forbidden.values()} - {-1}
-    tests = [(_JUMP_AT_LEAST, _X32_CALLS), *((_JUMP_EQUAL, one) for one in sorted(numbers))]
-    own = sorted({pair[column] for pair in _OF_ITSELF_ALONE.values()})
-    every = len(tests) + len(own)
-    # (code, jump if true, jump if false, operand); after the tests stand allow and kill, then what
-    # looks at the first argument.
-    steps = [(_LOAD, 0, 0, 4), (_JUMP_EQUAL, 0, every + 2, audit), (_LOAD, 0, 0, 0)]
-    steps += [(code, every - i, 0, number) for i, (code, number) in enumerate(tests)]
-    steps += [(_JUMP_EQUAL, len(own) - i + 1, 0, number) for i, number in enumerate(own)]
-    steps += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _KILL)]
+    killed, refused, own = (
+        sorted({pair[column] for pair in table.values()} - {-1})
+        for table in (forbidden, _REFUSED, _OF_ITSELF_ALONE)
+    )
+    count = 1 + len(killed) + len(refused) + len(own)
+    # What follows the tests, by its place.
+    allow, kill, refuse, look = range(_HEAD + count, _HEAD + count + 4)
+    tests = [
+        (_JUMP_AT_LEAST, _X32_CALLS, kill),
+        *((_JUMP_EQUAL, one, kill) for one in killed),
+        *((_JUMP_EQUAL, one, refuse) for one in refused),
+        *((_JUMP_EQUAL, one, look) for one in own),
+    ]
+    # (code, jump if true, jump if false, operand)
+    steps = [(_LOAD, 0, 0, 4), (_JUMP_EQUAL, 0, kill - 2, audit), (_LOAD, 0, 0, 0)]
+    steps += [
+        (code, place - at - 1, 0, number) for at, (code, number, place) in enumerate(tests, _HEAD)
+    ]
+    steps += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _KILL), (_RETURN, 0, 0, _REFUSE)]
+    # The first argument.
     steps += [(_LOAD, 0, 0, 16), (_JUMP_EQUAL, 0, 1, 0)]
-    steps += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _KILL)]
+    steps += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _REFUSE)]
     return b"".join(struct.pack("=HBBI", *step) for step in steps)
