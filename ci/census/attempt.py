@@ -217,7 +217,8 @@ def _launches(
             notes.failed(Stage.RUNS, stopped.outcome, stopped.refusal)
             change = mended(build.operator, frame, option, failed(stopped.outcome, stopped.refusal))
             # Outputs that are left alone, unless all are, or of another shape; a race stays one.
-            done = change is not None and len(change[0].initial) < len(build.operator.outputs)
+            most = max(1, len(build.operator.outputs))  # one without works in place
+            done = change is not None and len(change[0].initial) < most
             if change is not None and done and change[0].auto_sync == frame.auto_sync and left:
                 left -= 1
                 frame, option, _ = change

@@ -143,3 +143,25 @@ def test_a_launch_that_has_nothing_to_do_may_write_nothing(tmp_path: Path) -> No
     backend = SimulatorBackend("910B4", launch_seconds=20)
     trial = Evaluator(operator, load_workload(operator, None), backend).evaluate(Candidate(), 0)
     assert trial.outcome is Outcome.OK, trial.refusal
+
+
+def test_an_operator_in_place_whose_count_is_an_attribute_is_asked_for_more_than_none(
+    tmp_path: Path,
+) -> None:
+    place = skeleton(tmp_path / "ops", (), "reads its tiling")
+    host, kernel = place / "op_host" / "skeleton.cpp", place / "op_kernel" / "skeleton.cpp"
+    text = host.read_text().replace(
+        "context->GetInputShape(0)->GetStorageShape().GetShapeSize()",
+        "*context->GetAttrs()->GetAttrPointer<int64_t>(0)",
+    )
+    counted = 'this->Attr("n").AttrType(OPTIONAL).Int(0);\n        this->SetInferShape'
+    host.write_text(text.replace("this->SetInferShape", counted))
+    doubled = """GET_TILING_DATA(tiling_data, tiling);
+    AscendC::GlobalTensor<float> all;
+    all.SetGlobalBuffer((__gm__ float*)x, 1024);
+    for (uint32_t i = 0; i < tiling_data.size && AscendC::GetBlockIdx() == 0; ++i)
+        all.SetValue(i, 2.0f);"""
+    kernel.write_text(kernel.read_text().replace(BODIES["reads its tiling"], doubled))
+    settings = CensusSettings(pool="local:1")
+    (row,) = take_census(tmp_path / "ops", settings, tmp_path / "census", lambda *_: None)
+    assert Stage.RUNS in row.passed and row.judged == "probed", row.failures
