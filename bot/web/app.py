@@ -14,7 +14,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Final
 
 from starlette.applications import Starlette
@@ -52,28 +51,26 @@ class _NoBody(Exception):
 
 def make_app(
     queue: Queue,
-    secrets: Mapping[str, Sequence[Token]],
-    repositories: frozenset[tuple[str, str]],
+    secrets: Mapping[tuple[str, str], Token],
     healthy: Callable[[], bool],
     dashboard: Dashboard,
     clock: Callable[[], float] = time.time,
     alarms: Callable[[], Sequence[str]] = tuple,
-    own: Mapping[tuple[str, str], Token] = MappingProxyType({}),
 ) -> Starlette:
     """The application.
 
-    `secrets`: webhook secrets by forge; a delivery is good when it is signed with any of its
-    forge's. `repositories`: (forge, owner/name) that are served; `alarms`: what makes /healthz
-    answer 503, a sentence each. `own`: the secret, one of its forge's, of the repository of an
-    identity that no other secret signs for; where it has none, any does.
+    `secrets`: the webhook secret of each (forge, owner/name) that is served; a delivery is good
+    when it is signed with that of its repository. `alarms`: what makes /healthz answer 503, a
+    sentence each.
     """
     metrics = Metrics(queue)
-    served = {identity(*one) for one in repositories}
+    served = {identity(*one): secret for one, secret in secrets.items()}
+    forges = {forge for forge, _ in served}
     bodies, backlog = _Bodies(), Backlog(queue)
 
     async def webhook(request: Request) -> Response:
         forge = request.path_params["forge"]
-        if forge not in secrets:
+        if forge not in forges:
             metrics.delivery(forge="unknown", outcome="unknown_forge")
             return JSONResponse({"error": f"No webhook for '{forge[:20]}' here."}, 404)
         try:
@@ -83,7 +80,7 @@ def make_app(
             metrics.delivery(forge=forge, outcome=outcome)
             return JSONResponse({"error": sentence}, status, headers={"Connection": "close"})
         try:
-            event = _received(forge, request.headers, body, secrets[forge], own)
+            event = _received(forge, request.headers, body, served)
         except SignatureError as problem:
             metrics.delivery(forge=forge, outcome="refused")
             return JSONResponse({"error": str(problem)}, 401)
@@ -206,20 +203,19 @@ def _received(
     forge: str,
     headers: Mapping[str, str],
     body: bytes,
-    secrets: Sequence[Token],
-    own: Mapping[tuple[str, str], Token],
+    secrets: Mapping[tuple[str, str], Token],
 ) -> Event:
-    """The event of a delivery that one of the secrets signed, that of its repository where it has
-    one; raises as `receive` does."""
+    """The event of a delivery that its repository's secret signed, any of the forge's where it has
+    none; raises as `receive` does."""
     refusal = SignatureError("There is no secret to check the signature with.")
     signed = False
-    for secret in secrets:
+    for secret in dict.fromkeys(one for (of, _), one in secrets.items() if of == forge):
         try:
             event = receive(forge, headers, body, as_of_now(secret)())
         except SignatureError as problem:
             refusal = problem
             continue
-        if own.get(identity(forge, event.repository), secret) == secret:
+        if secrets.get(identity(forge, event.repository), secret) == secret:
             return event
         signed = True
     if signed:

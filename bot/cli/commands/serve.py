@@ -61,20 +61,7 @@ def serve(settings: Path, as_json: bool, **given: Any) -> None:
         renewed(read.dashboard_env, secrets[read.dashboard_env]),
         lambda query: bank_page(read.bank_file, query),
     )
-    names = frozenset((c.name, c.repository) for c in service.connections.all())
-    by_forge: dict[str, list[Any]] = {}
-    for (forge, _), secret in hooks.items():
-        known = by_forge.setdefault(forge, [])
-        known += [secret] if secret not in known else []
-    app = make_app(
-        service.queue,
-        by_forge,
-        names,
-        lambda: service.alive,
-        dashboard,
-        alarms=service.alarms,
-        own=hooks,
-    )
+    app = make_app(service.queue, hooks, lambda: service.alive, dashboard, alarms=service.alarms)
     # Only proxies that the environment names may say whom they speak for.
     config = uvicorn.Config(
         app,

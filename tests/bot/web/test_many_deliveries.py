@@ -102,8 +102,7 @@ def test_each_job_is_made_and_done_exactly_once_and_memory_stays_flat(tmp_path: 
     service = Service(queue, connections, WorkSettings(data=tmp_path / "bot"), workers=0)
     app = make_app(
         queue,
-        {"github": [SECRET]},
-        frozenset({("github", "team/ops")}),
+        {("github", "team/ops"): SECRET},
         lambda: service.alive,
         Dashboard(queue, tmp_path, "", lambda query: {}),
     )
