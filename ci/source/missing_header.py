@@ -73,9 +73,15 @@ def _of_macro(name: str, top: Path) -> str:
 
 
 def _fetched(name: str, top: Path) -> tuple[str, str] | None:
-    """The file that is no source and names the address of a repository or archive called so."""
+    """The file that is no source and names the address of a repository or archive called so.
+
+    A page may name it as part of any address; a repository's is that of a server, its owner and its
+    name, and ends there or in `.git`, an archive's in its version.
+    """
+    called, part = re.escape(name), r"[^\s\"'<>():/]+"
     address = re.compile(
-        rf"\b(?:https?://|ssh://|git@)[^\s\"'<>()]*[/:]{re.escape(name)}(?:\.git|-[\w.-]+)?(?![\w./-])"
+        rf"\b(?:(?:https?|ssh)://{part}/{part}/|git@{part}:{part}/){called}(?:\.git)?(?!\.?[\w/-])"
+        rf"|\bhttps?://(?:{part}/)+{called}(?:\.git|-[\w.-]*\d[\w.-]*)(?![\w/])"
     )
     for one in _no_sources(top):
         if found := address.search(_start(top / one)):

@@ -47,10 +47,20 @@ def test_what_is_to_be_fetched_is_named_with_its_address(tmp_path: Path, says: s
     parts.parent.mkdir(exist_ok=True)
     parts.write_text("FetchContent_Declare(w GIT_REPOSITORY https://example.com/widest.git)\n")
     assert "is called so" in advice(operator, SAID.format("wide/arch.hpp"))
-    for address in ("https://example.com/team/wide.git", "git@example.com:team/wide"):
+    addresses = (
+        "https://example.com/team/wide.git",
+        "https://example.com/team/wide",
+        "https://example.com/group/team/wide.git",
+        "https://example.com/releases/wide-1.2.tar.gz",
+        "git@example.com:team/wide",
+    )
+    for address in addresses:
         parts.write_text(f'FetchContent_Declare(w GIT_REPOSITORY "{address}" GIT_TAG 1)\n')
         said = advice(operator, SAID.format("wide/arch.hpp"))
         assert f"{says} says that it comes from {address}" in said
+    for page in ("https://example.com/team/ops/wiki/wide", "https://example.com/wide", "a/b/wide"):
+        parts.write_text(f"See [wide]({page}).\n")
+        assert "is called so" in advice(operator, SAID.format("wide/arch.hpp")), page
     assert "is called so" in advice(operator, SAID.format("wide.hpp"))
 
 
