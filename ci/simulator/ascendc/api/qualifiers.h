@@ -36,7 +36,7 @@ using GM_ADDR = __gm__ uint8_t*;
 #define ENABLE_DETERMINISTIC(...)
 #define ENABLE_PRINTF(...)
 #define ENABLE_PRINTF_DUMP_SIZE(...)
-#define __tiling_data_ptr__
+#define __tiling_data_ptr__ __gm__ const
 #define REGISTER_TILING_FOR_TILINGKEY(...)
 #define REGISTER_NONE_TILING
 #define ASCENDC_TPL_SEL_PARAM(...)
