@@ -29,11 +29,14 @@ _FORBIDDEN: Final = {
 _REFUSED: Final = {
     # How much others of the user get of the machine. `nice` goes on without.
     "setpriority": (141, 140), "ioprio_set": (251, 30),
+    # Whether two others share something.
+    "kcmp": (312, 272),
 }  # fmt: skip
 _OF_ITSELF_ALONE: Final = {
     # The first argument is a process: 0 for the one that asks. Any other is refused.
     "prlimit64": (302, 261), "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119),
-    "sched_setparam": (142, 118), "sched_setattr": (314, 274),
+    "sched_setparam": (142, 118), "sched_setattr": (314, 274), "move_pages": (279, 239),
+    "migrate_pages": (256, 238),
 }  # fmt: skip
 _NOT_FOR_ONE_PROCESS: Final = {
     # To start programs or to reach others; a compiler does the former.
