@@ -215,10 +215,13 @@ def _launches(
             _run(build, case, inputs, outputs)
         except TrialFailure as stopped:
             notes.failed(Stage.RUNS, stopped.outcome, stopped.refusal)
-            change = mended(build.operator, frame, option, failed(stopped.outcome, stopped.refusal))
-            # Outputs that are left alone, unless all are, or of another shape; a race stays one.
+            found = failed(stopped.outcome, stopped.refusal)
+            change = mended(build.operator, frame, option, found)
+            # Outputs that are left alone, unless all are and nothing was added to them, or of
+            # another shape; a race stays one.
             most = max(1, len(build.operator.outputs))  # one without works in place
-            done = change is not None and len(change[0].initial) < most
+            added = found.unwritten is not None and found.unwritten.added
+            done = change is not None and (added or len(change[0].initial) < most)
             if change is not None and done and change[0].auto_sync == frame.auto_sync and left:
                 left -= 1
                 frame, option, _ = change

@@ -83,7 +83,8 @@ def mended(operator: Operator, frame: Workload, option: Option, found: Failed) -
             ),
         )
     left = found.unwritten
-    if left is None or (left.count == left.size and len(operator.outputs) == 1):
+    whole = left is not None and left.count == left.size and not left.added
+    if left is None or (whole and len(operator.outputs) == 1):
         return None  # it did nothing at all
     name = operator.outputs[left.output].name
     at_its_end = left.first > 0 and left.first + left.count == left.size

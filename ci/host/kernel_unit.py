@@ -80,6 +80,7 @@ _CALLED = re.compile(r"'(\w+)' was not declared in this scope; did you mean 'Asc
 """A name that only an argument leads to. The device's compiler finds it before `<`, too, as C++20
 does; in C++17 a template of that name has to be in sight."""
 
+_TWICE = re.compile(r"redefinition of .(?:struct|class) (\w+)|reference to .(\w+). is ambiguous")
 _KEY = r"TILING_KEY_IS\s*\(\s*[\w']+\s*\)"
 _KEY_TEST = re.compile(rf"\bif(\s*\(\s*{_KEY}(?:\s*\|\|\s*{_KEY})*\s*\))")
 
@@ -178,11 +179,13 @@ def amended(operator: Operator, variant: KernelVariant, refusal: Refusal) -> Ker
 
 def twice_defined(variant: KernelVariant, refusal: Refusal) -> KernelVariant | None:
     """The variant for a kernel that defines a tiling struct which its host registers too, where the
-    compiler said so; None where it said anything else. The operator compiler takes the kernel's."""
-    found = re.search(r"redefinition of .(?:struct|class) (\w+)", refusal.sentence)
+    compiler said so; None where it said anything else. The operator compiler takes the kernel's.
+
+    A kernel's in a namespace leaves no room for ours: the plain name would mean either."""
+    found = _TWICE.search(refusal.sentence)
     if found is None:
         return None
-    name = found.group(1)
+    name = found.group(1) or found.group(2)
     ours = re.compile(
         rf"^struct alignas\(8\) {name} \{{.*?^\}};\nstatic_assert\(sizeof\({name}\) == (\d+)\);",
         re.MULTILINE | re.DOTALL,
@@ -190,6 +193,13 @@ def twice_defined(variant: KernelVariant, refusal: Refusal) -> KernelVariant | N
     size = ours.search(variant.tiling_declarations)
     if size is None:
         return None
+    if found.group(2):
+        used = variant.tiling_struct
+        return replace(
+            variant,
+            tiling_declarations=ours.sub("", variant.tiling_declarations),
+            tiling_struct="" if name == used else used,
+        )
     return replace(
         variant,
         tiling_declarations=ours.sub(f"struct {name};", variant.tiling_declarations),

@@ -66,6 +66,20 @@ def neighbours(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]:
     return {path.relative_to(base).as_posix(): text for path, text in found.items()}
 
 
+def shared_host_folders(operator: Operator) -> set[Path]:
+    """Folders that the host sources outside the operator's own are compiled from: theirs, and those
+    of what they include by a path from their own place."""
+    base = base_of(operator)
+
+    def find(source: Path, spelled: str) -> Iterator[tuple[Path, str]]:
+        path = Path(os.path.normpath(source.parent / spelled))
+        if path.suffix in layout.SOURCES and within(path, base) and path.is_file():
+            yield path, file_text(path)
+
+    starts = {path: file_text(path) for path in operator.shared_host_sources}
+    return {path.parent for path in (*starts, *layout.closure(starts, find, MOST_NEIGHBOURS))}
+
+
 def _in_a_side(path: Path, root: Path) -> bool:
     """Whether a file is in the operator's op_host or op_kernel, whose sources it names itself."""
     inside = path.is_relative_to(root) and path.relative_to(root).parts[:1]

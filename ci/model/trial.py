@@ -53,6 +53,7 @@ class Unwritten(Frozen):
     first: int = Field(description="The first of them.")
     count: int
     size: int = Field(description="Bytes of the tensor.")
+    added: bool = Field(default=False, description="Atomic stores added to some of them.")
 
 
 class Refusal(Frozen):

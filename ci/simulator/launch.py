@@ -299,7 +299,9 @@ def _check_written(
                 sentence=sentence,
                 place=place,
                 other=next_to,
-                unwritten=Unwritten(output=output, first=first, count=count, size=size),
+                unwritten=Unwritten(
+                    output=output, first=first, count=count, size=size, added=bool(place.line)
+                ),
                 evidence="Atomic stores add to what is there and do not count. If the caller "
                 "fills the output first, name it in the workload under initial.",
             ),

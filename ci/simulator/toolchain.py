@@ -35,7 +35,14 @@ from ci.host.kernel_unit import (
     selecting_keys,
     translation_unit,
 )
-from ci.host.source_tree import include_arguments, lay, lay_operator, neighbours, place_of
+from ci.host.source_tree import (
+    include_arguments,
+    lay,
+    lay_operator,
+    neighbours,
+    place_of,
+    shared_host_folders,
+)
 from ci.model import layout
 from ci.model.errors import TrialFailure
 from ci.model.layout import SOURCES
@@ -428,7 +435,7 @@ class Toolchain:
 
         readable = [HOST, prelude, *operator.shared_folders, *runtime]
         readable += self.door.readable if library else ()
-        readable += [source.parent for source in operator.shared_host_sources]
+        readable += sorted(shared_host_folders(operator))
         output = ("-o", "host_program")
         asked = Compilation(
             place_of(operator),

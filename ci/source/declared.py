@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from ci.model import layout
+from ci.model.regular_file import file_text
 from ci.source.build.chips import ChipFolders
+from ci.source.build.evaluation import Tree
 from ci.source.cpp_text import without_comments
 from ci.source.definition import Definition, find_definitions
 from ci.source.placed import REGISTERED, entries_of, is_unit, plain, registered
@@ -40,8 +42,28 @@ def _work(text: str, op_type: str) -> set[str]:
     """What a host source registers for a type: its definition, its tiling, both or neither."""
     macros = {m for m, name in REGISTERED.findall(without_comments(text)) if name == op_type}
     found = {"definition"} if "OP_ADD" in macros else set()
-    tiles = macros & _TILED or ("OP_ADD" in macros and "SetTiling" in text)
-    return found | ({"tiling"} if tiles else set())
+    tiled = macros & _TILED or ("OP_ADD" in macros and "SetTiling" in text)
+    return found | ({"tiling"} if tiled else set())
+
+
+def tiles(text: str, op_type: str) -> bool:
+    """Whether a host source registers a tiling for a type."""
+    return "tiling" in _work(text, op_type)
+
+
+def sources_that_tile(tree: Tree, op_type: str, chips: ChipFolders) -> list[Path]:
+    """Host sources of a repository that register a tiling for `op_type`, wherever they lie.
+
+    The one library that a repository links has them for all its operators.
+    """
+    units = (
+        tree.top / path
+        for path in tree.files
+        if path.endswith(layout.UNITS)
+        and layout.APART.isdisjoint(path.split("/"))
+        and not chips.another_s(path)
+    )
+    return [one for one in units if op_type in (text := file_text(one)) and tiles(text, op_type)]
 
 
 def declared(host: Mapping[str, str], shared: str) -> dict[str, Declared]:

@@ -19,6 +19,7 @@ from ci.model.amount import amount
 from ci.model.errors import InputError
 from ci.model.folder_walk import is_text
 from ci.model.operator import AttrSpec, Operator, SharedSource
+from ci.model.regular_file import file_text
 from ci.source.build.facts import build_facts, read_build
 from ci.source.build.host_units import neighbour_sources, own_sources
 from ci.source.build.tree import folders_of_tree
@@ -28,6 +29,8 @@ from ci.source.declared import (
     host_of,
     kernel_of,
     names_our_chip,
+    sources_that_tile,
+    tiles,
 )
 from ci.source.definition import find_definitions, tiling_functions
 from ci.source.launch_places import SUFFIXES
@@ -347,6 +350,16 @@ def _read_operator(root: Path, name: str = "", top: Path | None = None) -> Opera
     work = _named_by_build(root, work, build.taken_sources, definition_source)
     others = [*build.shared_sources]
     others += neighbour_sources(root, top, work, folders)
+    elsewhere: dict[str, str] = {}
+    here_or_listed = (*work.values(), *map(file_text, others))
+    if not any(tiles(text, op_type) for text in here_or_listed):
+        found = sources_that_tile(build.tree, op_type, build.chips)
+        elsewhere = {str(path): text_of(path, top) for path in found}
+        found += neighbour_sources(root, top, elsewhere, folders)
+        theirs = {str(path): text_of(path, top) for path in found}
+        asking |= folders_of_tree(build.tree, theirs, root, folders)
+        by_tree = tuple(asking)
+        others += found
     common: dict[str, str] = {}
     if repository is not None and not apart:
         texts = {**work, **kernel}
@@ -358,7 +371,7 @@ def _read_operator(root: Path, name: str = "", top: Path | None = None) -> Opera
         side[name] = text_of((repository or root) / place, top)
     functions = {p: tiling_functions(t) for p, t in work.items() if is_unit(p)}
     tiling_sources = tuple(p for p, names in functions.items() if names)
-    if not tiling_sources and not build.shared_sources:
+    if not (tiling_sources or build.shared_sources or elsewhere):
         raise InputError(
             f"No host tiling in {root / 'op_host'}: no source there has a function on"
             " gert::TilingContext."

@@ -101,6 +101,50 @@ def test_an_output_that_is_left_alone_is_filled_before_the_launch(
     assert (rows[0].judged, rows[0].failures) == ("probed", ())
 
 
+def test_an_output_that_is_only_added_to_is_filled_before_the_launch(tmp_path: Path) -> None:
+    place = tmp_path / "ops" / "src" / "math" / "row_sum"
+    shutil.copytree(OPERATORS / "src" / "math" / "row_sum", place)
+    (place / "workload.yaml").unlink()
+    kernel = place / "op_kernel" / "row_sum.cpp"
+    text = kernel.read_text()
+    copy = "DataCopyPad(yGm[row], yLocal, params);"
+    assert copy in text
+    kernel.write_text(text.replace(copy, f"SetAtomicAdd<float>(); {copy} SetAtomicNone();"))
+    rows = take_census(
+        tmp_path / "ops", CensusSettings(pool="local:1"), tmp_path / "out", lambda *_: None
+    )
+    assert (rows[0].judged, rows[0].failures) == ("probed", ())
+
+
+def test_an_operator_whose_tiling_another_one_s_source_registers_is_verified(
+    tmp_path: Path,
+) -> None:
+    top = tmp_path / "ops"
+    place = top / "math" / "row_sum"
+    shutil.copytree(OPERATORS / "src" / "math" / "row_sum", place)
+    (top / ".git").mkdir()
+    host = place / "op_host" / "row_sum.cpp"
+    tiling, rest = host.read_text().split("namespace ge {")
+    setting = "this->AICore().SetTiling(optiling::TilingFunc);"
+    assert setting in rest
+    host.write_text(
+        '#include "register/op_def_registry.h"\nnamespace ge {' + rest.replace(setting, "")
+    )
+    other = top / "math" / "other_sum"
+    (other / "op_host").mkdir(parents=True)
+    (other / "op_kernel").mkdir()
+    constant = "constexpr uint32_t CHUNK = 4096;\n"
+    assert constant in tiling
+    (other / "op_kernel" / "limits.h").write_text("#include <cstdint>\n" + constant)
+    (other / "op_host" / "other_sum_tiling.cpp").write_text(
+        '#include "../op_kernel/limits.h"\n'
+        + tiling.replace(constant, "")
+        + "namespace optiling {\nIMPL_OP_OPTILING(RowSum).Tiling(TilingFunc);\n}\n"
+    )
+    rows = take_census(top, CensusSettings(pool="local:1"), tmp_path / "out", lambda *_: None)
+    assert [(row.name, row.judged, row.failures) for row in rows] == [("row_sum", "verified", ())]
+
+
 def test_a_missing_header_is_named(census: tuple[Path, list[CensusRow]]) -> None:
     row = find(census[1], "headless")
     assert Stage.TILING_RUNS in row.passed and Stage.KERNEL_BUILDS not in row.passed

@@ -29,9 +29,9 @@ ROWS = TilingStruct(
 OF_THE_KERNEL = "struct RowsTilingData {\n    uint64_t rows = 0;\n    float least = 1;\n};\n"
 
 
-def compiled(variant: KernelVariant) -> str:
+def compiled(variant: KernelVariant, kernel: str = OF_THE_KERNEL) -> str:
     """What the compiler says to the declarations and a kernel that defines the struct itself."""
-    unit = f"#include <cstdint>\n{variant.tiling_declarations}\n{OF_THE_KERNEL}"
+    unit = f"#include <cstdint>\n{variant.tiling_declarations}\n{kernel}"
     said = subprocess.run(
         ["g++", "-fsyntax-only", "-xc++", "-"],
         input=unit,
@@ -117,6 +117,18 @@ def test_a_tiling_class_that_the_kernel_defines_too_is_the_kernel_s() -> None:
     variant = KernelVariant((), (), 1, declarations([ROWS]), ROWS.name)
     other = twice_defined(variant, Refusal(sentence=f"redefinition of 'class {ROWS.name}'"))
     assert other is not None and other.tiling_bytes == 16
+
+
+def test_a_tiling_struct_that_the_kernel_has_in_a_namespace_is_the_kernel_s() -> None:
+    variant = KernelVariant((), (), 1, declarations([ROWS]), ROWS.name)
+    uses = f"namespace sums {{\n{OF_THE_KERNEL}}}\nusing namespace sums;\n{ROWS.name} rows;\n"
+    said = compiled(variant, uses)
+    assert "is ambiguous" in said
+    first = said.split("error: ")[1].splitlines()[0]
+    other = twice_defined(variant, Refusal(sentence=f"The kernel does not compile: {first}"))
+    assert other is not None
+    assert compiled(other, uses) == ""
+    assert other.tiling_struct == "", "the kernel says itself which struct it reads"
 
 
 def test_a_header_of_the_toolkit_by_its_folder_or_name_is_laid_where_it_is_missing() -> None:
