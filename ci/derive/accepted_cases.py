@@ -28,6 +28,9 @@ SMALLER = "{}, made smaller"
 MOST_OWN_ELEMENTS = 1 << 26
 """The same of a case that the repository names, where nothing smaller is taken."""
 
+_NO_TILING = "No tiling function is registered"
+"""What the host program says whatever the case is."""
+
 MOST_PLAIN = 10
 """Cases before attributes are changed."""
 
@@ -54,6 +57,8 @@ def taken_cases(
     sourced: list[Sourced] = [("workload", case) for case in given]
     sourced += candidate_cases(asker.told(operator))
     found = answered(asker, sourced)
+    if not found and _NO_TILING in (words := asker.words(sourced[0][1])):
+        raise NoWorkload(words, "no tiling is registered")
     if all(option.source == GENERIC for option in found):
         smaller = list(_smaller(asker, sourced))
         own = [one for one in sourced if one[0] != GENERIC]

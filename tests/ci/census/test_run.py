@@ -116,20 +116,32 @@ def test_an_output_that_is_only_added_to_is_filled_before_the_launch(tmp_path: P
     assert (rows[0].judged, rows[0].failures) == ("probed", ())
 
 
-def test_an_operator_whose_tiling_another_one_s_source_registers_is_verified(
-    tmp_path: Path,
-) -> None:
-    top = tmp_path / "ops"
+SETTING = "this->AICore().SetTiling(optiling::TilingFunc);"
+
+
+def row_sum_in_two(top: Path) -> tuple[Path, str]:
+    """row_sum whose definition sets no tiling: its folder, and the text of its tiling, which no
+    source of it has."""
     place = top / "math" / "row_sum"
     shutil.copytree(OPERATORS / "src" / "math" / "row_sum", place)
     (top / ".git").mkdir()
     host = place / "op_host" / "row_sum.cpp"
     tiling, rest = host.read_text().split("namespace ge {")
-    setting = "this->AICore().SetTiling(optiling::TilingFunc);"
-    assert setting in rest
-    host.write_text(
-        '#include "register/op_def_registry.h"\nnamespace ge {' + rest.replace(setting, "")
-    )
+    assert SETTING in rest
+    definition = "namespace ge {" + rest.replace(SETTING, "")
+    host.write_text('#include "register/op_def_registry.h"\n' + definition)
+    return place, tiling
+
+
+def registering(op_type: str) -> str:
+    return f"namespace optiling {{\nIMPL_OP_OPTILING({op_type}).Tiling(TilingFunc);\n}}\n"
+
+
+def test_an_operator_whose_tiling_another_one_s_source_registers_is_verified(
+    tmp_path: Path,
+) -> None:
+    top = tmp_path / "ops"
+    _, tiling = row_sum_in_two(top)
     other = top / "math" / "other_sum"
     (other / "op_host").mkdir(parents=True)
     (other / "op_kernel").mkdir()
@@ -137,12 +149,22 @@ def test_an_operator_whose_tiling_another_one_s_source_registers_is_verified(
     assert constant in tiling
     (other / "op_kernel" / "limits.h").write_text("#include <cstdint>\n" + constant)
     (other / "op_host" / "other_sum_tiling.cpp").write_text(
-        '#include "../op_kernel/limits.h"\n'
-        + tiling.replace(constant, "")
-        + "namespace optiling {\nIMPL_OP_OPTILING(RowSum).Tiling(TilingFunc);\n}\n"
+        '#include "../op_kernel/limits.h"\n' + tiling.replace(constant, "") + registering("RowSum")
     )
     rows = take_census(top, CensusSettings(pool="local:1"), tmp_path / "out", lambda *_: None)
     assert [(row.name, row.judged, row.failures) for row in rows] == [("row_sum", "verified", ())]
+
+
+def test_a_tiling_that_is_registered_for_another_type_is_named(tmp_path: Path) -> None:
+    top = tmp_path / "ops"
+    place, tiling = row_sum_in_two(top)
+    (place / "workload.yaml").unlink()
+    (place / "op_host" / "tiling.cpp").write_text(tiling + registering("RowSumCustom"))
+    (row,) = take_census(top, CensusSettings(pool="local:1"), tmp_path / "out", lambda *_: None)
+    assert row.failures[0].message.startswith(
+        "No tiling function is registered for RowSum. The sources of its host side register one"
+        " for RowSumCustom"
+    )
 
 
 def test_a_missing_header_is_named(census: tuple[Path, list[CensusRow]]) -> None:

@@ -291,6 +291,17 @@ struct Ending {
     std::string step, message;
 };
 
+// That there is no tiling for a type, and for which types there is one instead.
+std::string no_tiling(const std::string& type) {
+    std::string others;
+    for (const auto& [name, functions] : gert::registered_functions()) {
+        if (functions.tiling != nullptr) others += (others.empty() ? "" : ", ") + name;
+    }
+    const std::string instead =
+        others.empty() ? "" : " The sources of its host side register one for " + others + ".";
+    return "No tiling function is registered for " + type + "." + instead;
+}
+
 Ending run_tiling(Asked& asked, const Request& request) {
     Node& node = asked.node;
     const gert::OpFunctions& functions = asked.functions;
@@ -298,8 +309,7 @@ Ending run_tiling(Asked& asked, const Request& request) {
     try {
         fill_open(node, functions, request);
         if (functions.tiling == nullptr) {
-            return {"failed", "tiling",
-                    "No tiling function is registered for " + request.op_type + "."};
+            return {"failed", "tiling", no_tiling(request.op_type)};
         }
         if (functions.create_compile_info != nullptr) {
             node.compile_info = functions.create_compile_info();
