@@ -15,6 +15,9 @@ TESTS = Path(__file__).parent
 # Nobody's own configuration, and no upkeep of repositories that live for a moment.
 GIT = TESTS / "gitconfig"
 
+NIGHTLY_S = 3000
+"""Seconds that a whole run may take; the nightly workflow ends the job after an hour."""
+
 SEARCHES = tuple(
     f"{TESTS / name}" for name in ("bot/server/", "bot/cli/", "ascendopt/", "test_packaging.py")
 )
@@ -40,8 +43,8 @@ def pytest_xdist_auto_num_workers() -> int:
 
 @pytest.hookimpl(tryfirst=True)  # before items are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What is behind the first few rows of a table is `long`. Files of whole searches go first:
-    begun last, each would keep one worker busy alone."""
+    """What is behind the first few rows of a table is `long`, and a `nightly` one may take long.
+    Files of whole searches go first: begun last, each would keep one worker busy alone."""
     rows = Counter[str]()
     for item in items:
         if few := item.get_closest_marker("few"):
@@ -49,6 +52,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             rows[name] += 1
             if rows[name] > few.args[0]:
                 item.add_marker("long")
+        if item.get_closest_marker("nightly") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(NIGHTLY_S))
     items.sort(key=lambda item: not str(item.path).startswith(SEARCHES))
 
 

@@ -245,8 +245,9 @@ def _from_example(
             continue
         parts = one.parts or (one,) * (_LIST_LENGTH if spec.param_type == "dynamic" else 1)
         given = tuple(
-            _with_data(_tensor(spec, part.shape, _dtype(spec, column)), spec, part, exact)
+            _with_data(_tensor(spec, shape, _dtype(spec, column)), spec, part, exact)
             for part in parts
+            for shape in [_in_memory(spec, part.shape, column)]
         )
         inputs.append(given if spec.param_type == "dynamic" else given[0])
     case = WorkloadCase(
@@ -254,7 +255,7 @@ def _from_example(
     )
     rest = made if outputs else left if example.source == "test" else [*left, *made]
     given_to = {spec.name: one for spec, one in zip(operator.inputs, told, strict=True)}
-    made_by = _outputs(operator, case, rest, given_to, example.absent)
+    made_by = _outputs(operator, case, column, rest, given_to, example.absent)
     return case.model_copy(update={"outputs": made_by})
 
 
@@ -288,6 +289,7 @@ def _with_data(tensor: TensorCase, spec: TensorSpec, told: ToldTensor, exact: bo
 def _outputs(
     operator: Operator,
     case: WorkloadCase,
+    column: int,
     left: list[ToldTensor],
     given_to: Mapping[str, ToldTensor | None],
     left_out: Sequence[str],
@@ -323,7 +325,10 @@ def _outputs(
         told = own or next(rest, None)
         if told is None or (spec.param_type == "dynamic" and not told.parts):
             return ()
-        made = tuple(TensorCase(shape=one.shape, dtype=dtype) for one in told.parts or (told,))
+        made = tuple(
+            TensorCase(shape=_in_memory(spec, one.shape, column), dtype=dtype)
+            for one in told.parts or (told,)
+        )
         outputs.append(made if spec.param_type == "dynamic" else made[0])
     return tuple(outputs)
 
@@ -349,6 +354,21 @@ def _tensor(spec: TensorSpec, shape: tuple[int, ...], dtype: str) -> TensorCase:
     if dtype.startswith(("int", "uint")) and not indices:
         low, high = 1.0, 3.0
     return TensorCase(shape=shape, dtype=dtype, range=(low, high))
+
+
+def _in_memory(spec: TensorSpec, shape: tuple[int, ...], column: int) -> tuple[int, ...]:
+    """The shape that a kernel gets: an example has plain shapes where the definition asks for
+    channels in blocks, which the framework makes before the launch.
+
+    NC1HWC0 is (N, channels / C0, H, W, C0), C0 being 32 for bytes and else 16 (asc-devkit, docs of
+    asc_copy_l12l0a).
+    """
+    declared = spec.formats[min(column, len(spec.formats) - 1)] if spec.formats else ""
+    if not declared.endswith("NC1HWC0") or not 2 <= len(shape) <= 4:
+        return shape
+    rows, channels, *rest = shape
+    block = 32 if BY_NAME[_dtype(spec, column)].bytes == 1 else 16
+    return (rows, -(-channels // block), *rest, *(1,) * (2 - len(rest)), block)
 
 
 def _dtype(spec: TensorSpec, column: int) -> str:

@@ -101,17 +101,19 @@ class IncludeGraph:
         """`files`: text by path from the repository's top."""
         self._by_name: dict[str, list[str]] = defaultdict(list)
         for path in files:
-            self._by_name[PurePosixPath(path).name].append(path)
+            self._by_name[posixpath.basename(path)].append(path)
         self._includes = {path: self._resolve(path, text) for path, text in files.items()}
 
     def _resolve(self, path: str, text: str) -> tuple[str, ...]:
         found: dict[str, None] = {}
         for spelled in included(text):
-            known = self._by_name.get(PurePosixPath(spelled).name, ())
+            known = self._by_name.get(posixpath.basename(spelled), ())
             beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), spelled))
-            tail = tuple(p for p in PurePosixPath(spelled).parts if p not in (".", ".."))
-            ending = [p for p in known if PurePosixPath(p).parts[-len(tail) :] == tail]
-            found |= dict.fromkeys([beside] if beside in known else ending)
+            if beside in known:
+                found[beside] = None
+                continue
+            tail = "/".join(p for p in spelled.split("/") if p not in ("", ".", ".."))
+            found |= dict.fromkeys(p for p in known if f"/{p}".endswith(f"/{tail}"))
         return tuple(found)
 
     def reachable(self, starts: Iterable[str]) -> frozenset[str]:

@@ -351,15 +351,13 @@ def _read_operator(root: Path, name: str = "", top: Path | None = None) -> Opera
     others = [*build.shared_sources]
     others += neighbour_sources(root, top, work, folders)
     elsewhere: dict[str, str] = {}
-    here_or_listed = (*work.values(), *map(file_text, others))
-    if not any(tiles(text, op_type) for text in here_or_listed):
+    if not any(tiles(text, op_type) for text in (*work.values(), *map(file_text, others))):
         found = sources_that_tile(build.tree, op_type, build.chips)
         elsewhere = {str(path): text_of(path, top) for path in found}
-        found += neighbour_sources(root, top, elsewhere, folders)
-        theirs = {str(path): text_of(path, top) for path in found}
-        asking |= folders_of_tree(build.tree, theirs, root, folders)
-        by_tree = tuple(asking)
-        others += found
+        others += [*found, *neighbour_sources(root, top, elsewhere, folders)]
+    theirs = {str(path): text_of(path, top) for path in others}
+    asking |= folders_of_tree(build.tree, theirs, root, folders)
+    by_tree = tuple(asking)
     common: dict[str, str] = {}
     if repository is not None and not apart:
         texts = {**work, **kernel}

@@ -65,6 +65,28 @@ def test_the_example_program_goes_first_with_its_shapes_and_values(tmp_path: Pat
     assert case.outputs == ()  # it creates none: the tiling is asked
 
 
+def test_plain_shapes_of_an_example_become_blocks_of_channels_where_the_definition_asks_for_them(
+    tmp_path: Path,
+) -> None:
+    blocks = ".Format({ge::FORMAT_NC1HWC0, ge::FORMAT_NC1HWC0})"
+    definition = DEFINITION.replace(".Format({ge::FORMAT_ND, ge::FORMAT_ND})", blocks, 1)
+    output = 'Output("y").ParamType(REQUIRED)'
+    assert blocks in definition and output in definition
+    host = TILING + definition.replace(output, output + blocks)
+    root = write_operator(tmp_path, host=host)
+    (root / "examples").mkdir()
+    made = "CreateAclTensor(a, yShape, &b, aclDataType::ACL_FLOAT, &y);\n"
+    example = EXAMPLE.replace("{4, 6}", "{2, 20, 6}")
+    (root / "examples" / "main.cpp").write_text(
+        "std::vector<int64_t> yShape = {2, 16, 7};\n" + example + made
+    )
+    _, case = next(candidate_cases(load_operator(root)))
+    (x, _, weights), (y,) = case.inputs, case.outputs
+    assert isinstance(x, TensorCase) and x.shape == (2, 2, 6, 1, 16)
+    assert isinstance(weights, tuple) and weights[0].shape == (3, 5)
+    assert isinstance(y, TensorCase) and y.shape == (2, 1, 7, 1, 16)
+
+
 def test_an_optional_attribute_without_a_default_is_given_too(tmp_path: Path) -> None:
     definition = DEFINITION.replace(
         'Attr("scale").AttrType(REQUIRED)', 'Attr("scale").AttrType(OPTIONAL)'

@@ -74,6 +74,18 @@ def test_what_a_family_keeps_beside_its_operators_belongs_to_their_build(
     assert {common / "op_host", common / "op_kernel"} <= set(operator.include_folders)
 
 
+def test_a_header_that_only_the_family_s_source_includes_is_found_in_the_tree(
+    tmp_path: Path,
+) -> None:
+    moved = in_the_ops_nn_layout(tmp_path)
+    (tmp_path / "lib" / "deep").mkdir(parents=True)
+    (tmp_path / "lib" / "deep" / "odd.h").write_text("int odd;\n")
+    shared = moved.parent / "math_common" / "op_host" / "shared.cpp"
+    shared.with_name("op_def.cpp").unlink()
+    shared.write_text('#include "deep/odd.h"\n')
+    assert load_operator(moved).tree_folders == (tmp_path / "lib",)
+
+
 def test_another_operator_that_is_needed_tiles_only_for_one_that_has_no_tiling(
     tmp_path: Path,
 ) -> None:

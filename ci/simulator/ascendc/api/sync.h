@@ -100,6 +100,8 @@ template <HardEvent event> __aicore__ inline void WaitFlagImpl(int32_t id) { Wai
 template <pipe_t pipe> __aicore__ inline void PipeBarrier() { pipe_barrier(pipe); }
 template <pipe_t pipe> __aicore__ inline void PipeBarrierImpl() { pipe_barrier(pipe); }
 template <MemDsbT scope> __aicore__ inline void DataSyncBarrier() { dsb(uint64_t(scope)); }
+// Keeps the compiler from moving accesses over it; the pipes do not wait.
+__aicore__ inline void Barrier() { __asm__ __volatile__("" ::: "memory"); }
 
 // ---- between cores
 // All blocks wait for each other; the soft form does it through flags in global memory.
