@@ -1,6 +1,7 @@
 #include "conflicts.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <string>
 #include <vector>
@@ -15,7 +16,8 @@
 namespace dav {
 namespace {
 
-void book_shared(const Transfer& span, bool changed, const void* site, bool atomic) {
+// Returns its place among the core's accesses.
+size_t book_shared(const Transfer& span, bool changed, const void* site, bool atomic) {
     Core& core = *current;
     const uint32_t segment = static_cast<uint32_t>(core.gm.segments.size());
     const auto record = static_cast<uint32_t>(core.records.size() - 1);
@@ -31,13 +33,14 @@ void book_shared(const Transfer& span, bool changed, const void* site, bool atom
     for (size_t back = 1; dense && back <= 8 && back <= count; ++back) {
         SharedAccess& other = core.gm.shared[count - back];
         if (other.segment != segment || other.span.count != 1 || other.atomic != atomic ||
-            other.span.write != span.write || other.changed != changed || other.loaded != loaded ||
+            other.span.write != span.write || other.loaded != loaded ||
+            (other.changed != changed && !scalar) ||  // what a scalar store does is seen later
             core.records[other.record].pipe != pipe)
             continue;
         if (other.low <= low && other.high >= high) {  // the same again
             other.record = record;
             if (line != nullptr && span.write) soil(*line, count - back);
-            return;
+            return count - back;
         }
         if (other.high != low) continue;
         // A burst's length has 32 bits.
@@ -47,7 +50,7 @@ void book_shared(const Transfer& span, bool changed, const void* site, bool atom
         if (line != nullptr && span.write) soil(*line, count - back);
         other.span.length = static_cast<uint32_t>(high - other.low);
         other.span.stride = other.span.length;
-        return;
+        return count - back;
     }
     Transfer kept = span;
     if (dense) {
@@ -58,6 +61,7 @@ void book_shared(const Transfer& span, bool changed, const void* site, bool atom
     core.gm.shared.push_back(
         {low, high, kept, segment, site_offset(site), atomic, changed, scalar, 0, loaded, record});
     if (line != nullptr && span.write) soil(*line, count);
+    return count;
 }
 
 }  // namespace
@@ -66,6 +70,27 @@ void note_shared(const Transfer& span, bool changed, const void* site, bool atom
     if (launch().cores.size() == 1 && !span.write) return;
     book_shared(span, changed, site, atomic);
     if (span.write && changed) note_message(span, site);
+}
+
+void note_scalar_store(const Transfer& span, const void* site) {
+    const bool large = span.length > ScalarStore::MOST;
+    ScalarStore& storing = current->gm.storing;
+    storing.access = book_shared(span, large, site, false);
+    if (!large) {
+        storing.place = span.start;
+        storing.bytes = span.length;
+        std::memcpy(storing.before, reinterpret_cast<const void*>(span.start), span.length);
+    }
+    note_message(span, site);
+}
+
+void settle_scalar_store() {
+    ScalarStore& storing = current->gm.storing;
+    if (storing.bytes == 0) return;
+    if (std::memcmp(storing.before, reinterpret_cast<const void*>(storing.place), storing.bytes) !=
+        0)
+        current->gm.shared[storing.access].changed = true;
+    storing.bytes = 0;
 }
 
 void order_after(const std::vector<Release>& releases) {
@@ -247,7 +272,7 @@ void check_cache_lines() {
     }
     const auto judge_line = [](const Burst& a, const Burst& b) {
         const bool meet = a.low < b.high && b.low < a.high;  // a race, or equal values
-        if (a.core == b.core || (meet && !b.access->scalar) || before(a, b, b.access->segment) ||
+        if (a.core == b.core || meet || before(a, b, b.access->segment) ||
             before(b, a, a.access->segment))
             return;
         warn_pair(site_address(b.access->site), site_address(a.access->site), "shared_line", "",

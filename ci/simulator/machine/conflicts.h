@@ -14,6 +14,10 @@ struct Clock;
 // Books the running core's access for the comparison between cores. `changed`: a write that
 // altered memory; `atomic`: combined with what was there.
 void note_shared(const Transfer& span, bool changed, const void* site, bool atomic = false);
+// Books a store of the running core's scalar unit that is about to be done.
+void note_scalar_store(const Transfer& span, const void* site);
+// Sees what that store did: to be called before anything else is done to GM.
+void settle_scalar_store();
 
 // Ends the running core's segment: others may be ordered after it. Returns the release's number.
 // With a clock, what that does not know to be complete belongs to the next segment.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "conflicts.h"
 #include "constants.h"
 #include "data_cache.h"
 #include "image.h"
@@ -105,6 +106,7 @@ void resume(int index) {
     limit_stack(end - stack_bytes, end);
     swapcontext(&scheduler, &fiber.context);
     limit_stack(nullptr, nullptr);
+    settle_scalar_store();
     charge_scalar_code();
     leave_image(index, fiber.ended);
     if (fiber.ended) {

@@ -104,12 +104,22 @@ struct OrderState {
     uint32_t recent_count[PIPES][2] = {};
 };
 
+// The latest store of a core's scalar unit, announced before it is done.
+struct ScalarStore {
+    static constexpr uint32_t MOST = 16;  // bytes of a register pair
+    uint64_t place = 0;
+    uint32_t bytes = 0;  // 0: none, or it is known what it did
+    size_t access = 0;   // in GmState::shared
+    uint8_t before[MOST]{};
+};
+
 // What a core did to GM that others may touch too.
 struct GmState {
     std::vector<SharedAccess> shared;
     size_t unreleased = 0;  // in `shared`, the first that no signal has released
     std::vector<std::vector<uint32_t>> segments;  // by segment: what of each core is ordered before
     std::map<uint32_t, Clock> released;           // by release: what the core knew to be complete
+    ScalarStore storing;
 };
 
 // Registers that copies obey.

@@ -42,6 +42,7 @@ bool repeated(const Core& core, uint32_t offset, uint32_t bytes, bool write) {
 
 void access(const void* pointer, uint32_t bytes, bool write, const char* name, const void* site) {
     Core& core = *current;
+    if (core.gm.storing.bytes > 0) settle_scalar_store();
     const uint32_t offset = ub_offset(pointer);
     // The part of a tensor that was given is looked at with the tensor.
     const bool of_buffer = offset != UINT32_MAX || !near_gm(reinterpret_cast<uint64_t>(pointer));
@@ -102,8 +103,10 @@ void access(const void* pointer, uint32_t bytes, bool write, const char* name, c
     count_scalar(hit ? GM_HITS : GM_MISSES);
     if (!hit) core.scalar.misses.push_back({record, span.start, write});
     (write ? core.scalar.write_bytes : core.scalar.read_bytes) += bytes;
-    // A store's new value is unknown here: it counts as a change.
-    if (write || !is_message_line(span.start)) note_shared(span, write, site);
+    if (write)
+        note_scalar_store(span, site);
+    else if (!is_message_line(span.start))
+        note_shared(span, false, site);
 }
 
 // What the last hook announced: the raw access behind it is not charged again. The compiler may

@@ -87,6 +87,38 @@ def test_scalar_values_pass_between_cores_through_global_memory(
     assert (not said) if not warns else (len(said) == 1 and warns in said[0])
 
 
+STORES_OF_TWO = """
+    int* words = (int*)a[0];
+    for (int i = 0; i < 4; ++i) {
+        dav_scalar_store(words + i, 4);
+        words[i] = FIRST;
+        dav_scalar_store(words + i, 4);
+        words[i] = LAST;
+    }
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "racing"),
+    [
+        ("i + 1", "i + 1", False),  # each core makes the same table
+        ("i + 1", "i + 1 + get_block_idx()", True),
+        ("i + 7 * get_block_idx()", "i + 1", True),  # the last ones agree
+        ("i + 1 + (int)get_block_idx() * (i == 3)", "i + 1", True),
+    ],
+)
+def test_cores_may_store_equal_values_one_by_one(
+    harness: MachineHarness, first: str, last: str, racing: bool
+) -> None:
+    how = {"block_dim": 2, "define": {"FIRST": first, "LAST": last}}
+    if racing:
+        said = harness.fails("race", STORES_OF_TWO, [], [np.zeros(64, np.int32)], **how)
+        assert "Core 0 writes and core 1 writes" in said
+    else:
+        done = harness.ok(STORES_OF_TWO, [], [np.zeros(64, np.int32)], **how)
+        assert done.warned("overlap") and not done.warned("shared_line")
+
+
 @pytest.mark.parametrize(("pipe", "outcome"), [("PIPE_MTE3", "ok"), ("PIPE_MTE2", "race")])
 def test_a_signal_tells_of_the_pipe_that_sends_it_only(
     harness: MachineHarness, pipe: str, outcome: str
