@@ -80,11 +80,12 @@ def derive(
     golden: str = "",
     folder: Path | None = None,
     on_step: OnStep = lambda step: None,
+    most_seconds: float = MOST_SECONDS,
 ) -> Derived:
     """The workload of `operator`; cases and golden function of `given` are built on.
 
     `golden` in `folder` judges where nothing is given, unless it cannot. `on_step` hears of each
-    launch. When the user interrupts, the cases that passed until then are the workload. Raises
+    launch; after `most_seconds` of wall time none is begun. When the user interrupts, the cases that passed until then are the workload. Raises
     NoWorkload, EnvironmentProblem, and InputError when the golden function is unusable.
     """
     frame = given or Workload(
@@ -93,7 +94,7 @@ def derive(
         golden=golden,
         folder=folder or operator.root,
     )
-    return _Derivation(operator, backend, most_cases, given, frame, on_step).derived()
+    return _Derivation(operator, backend, most_cases, given, frame, on_step, most_seconds).derived()
 
 
 @dataclass
@@ -106,6 +107,7 @@ class _Derivation:
     given: Workload | None
     frame: Workload
     on_step: OnStep
+    most_seconds: float
     notes: list[str] = field(default_factory=list)
     dropped: list[tuple[str, str]] = field(default_factory=list)
     """In words, and the outcome."""
@@ -180,7 +182,7 @@ class _Derivation:
                 unfit[chosen.shapes] += 1
 
     def _late(self) -> bool:
-        return time.monotonic() - self.started > MOST_SECONDS
+        return time.monotonic() - self.started > self.most_seconds
 
     def _first(
         self, runner: Runner, asker: Asker, taken: Sequence[Option]
@@ -188,7 +190,7 @@ class _Derivation:
         """The first case that passes, in a frame that may have been bent for it."""
         tried, silent = 0, None
         for option in likeliest(self.operator, asker, taken):
-            if tried >= MOST_FIRST or self._late():
+            if tried >= MOST_FIRST or (tried and self._late()):
                 break
             if option.kernel in self.failed:
                 continue

@@ -34,6 +34,11 @@ class Finding(Frozen):
         default="", description="What was varied in the case; '' for one of the workload."
     )
     more: int = Field(default=0, description="Further cases that show it.")
+    alone: str = Field(
+        default="",
+        description="Its case on one line, which `--case` takes; '' where no launch of one case"
+        " shows it.",
+    )
 
     @property
     def fails(self) -> bool:
@@ -51,7 +56,15 @@ class CheckSettings(Frozen):
         " attributes, dtypes.",
     )
     seconds: float = Field(
-        default=60.0, gt=0, description="Start no further case after so many seconds."
+        default=60.0,
+        gt=0,
+        description="Start no further case after so many seconds; deriving a workload takes half of"
+        " them at most.",
+    )
+    case: str = Field(
+        default="",
+        description="Only this case: the name of one of the workload, or a case on one line as a"
+        " report gives it.",
     )
 
 

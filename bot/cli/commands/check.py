@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
+import textwrap
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -13,6 +15,7 @@ import click
 from pydantic import Field
 
 from bot.base.git import Git, GitError
+from bot.base.text import visible
 from bot.cli.commands.evaluate import SarifOptions
 from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.cli.say import defect, say
@@ -24,7 +27,7 @@ from ci.model.finding import CheckReport, CheckSettings
 from ci.model.folder_walk import legible
 from ci.model.frozen import Frozen
 from ci.model.settings import EvaluationSetup
-from ci.session.derive import derived_for
+from ci.session.derive import derived_for, workload_of_case
 from ci.session.operators import operators_at, places_below, workload_below
 from ci.session.placing import folder_of, operators_in, places_in, source_texts
 from ci.session.session import open_session
@@ -165,21 +168,32 @@ def _changed_since(revision: str) -> Iterator[Path]:
 def _checked(folder: Path, setup: EvaluationSetup, settings: CheckSettings) -> CheckReport:
     """The operator's report; what cannot be checked says why."""
 
+    started = time.monotonic()
+
     def tell(what: str) -> None:
-        say(f"  {what}", err=True)
+        said = textwrap.shorten(visible(what, 1000), 100, placeholder=" …")
+        say(f"  {time.monotonic() - started:>4.0f} s  {said}", err=True)
 
     own = True
     try:
         own = setup.workload is not None or _has_workload(folder)
+        if not own and settings.case:
+            with TemporaryDirectory() as place:
+                file = workload_of_case(settings.case, Path(place))
+                framed = setup.model_copy(update={"workload": file})
+                return open_session(folder, framed).check(settings, tell)
         if not own:
             tell("deriving a workload")
             with TemporaryDirectory() as place:
-                file = derived_for(folder, setup, Path(place))
+                most = settings.seconds / 2
+                file = derived_for(folder, setup, Path(place), tell, most)
                 derived = setup.model_copy(update={"workload": file})
+                left = settings.seconds - min(time.monotonic() - started, most)
+                settings = settings.model_copy(update={"seconds": left})
                 report = open_session(folder, derived).check(settings, tell)
                 note = "The workload was derived; `ascendopt workload derive` writes it down."
                 return report.model_copy(update={"notes": (note, *report.notes)})
-        return open_session(folder, setup).check(settings, tell)
+        return _by_name(open_session(folder, setup).check(settings, tell))
     except InputError as problem:
         words = str(problem)
     except (EnvironmentProblem, GitError):  # of the machine, so of every operator
@@ -188,6 +202,15 @@ def _checked(folder: Path, setup: EvaluationSetup, settings: CheckSettings) -> C
         words, own = defect(bug), True
     shown = legible(folder)
     return CheckReport(operator=shown.name, folder=shown, unchecked=words, refused=own)
+
+
+def _by_name(report: CheckReport) -> CheckReport:
+    """The report with the names of the workload's own cases instead of the cases themselves."""
+    named = (
+        f.model_copy(update={"alone": f.place.case}) if f.alone and not f.varied else f
+        for f in report.findings
+    )
+    return report.model_copy(update={"findings": tuple(named)})
 
 
 def _has_workload(folder: Path) -> bool:
