@@ -93,3 +93,17 @@ class CheckReport(Frozen):
     def fails(self) -> bool:
         """Whether anything was found that is more than a note."""
         return any(found.fails for found in self.findings)
+
+    def joined(self, other: CheckReport) -> CheckReport:
+        """The report with what only the `other` one of the same operator found, the worst first."""
+        known = {(one.kind, one.place.source or one.text) for one in self.findings}
+        more = [f for f in other.findings if (f.kind, f.place.source or f.text) not in known]
+        ranks = [*Severity]
+        findings = sorted((*more, *self.findings), key=lambda one: ranks.index(one.severity))
+        return self.model_copy(
+            update={
+                "findings": tuple(findings),
+                "cases": self.cases + other.cases,
+                "seconds": round(self.seconds + other.seconds, 2),
+            }
+        )

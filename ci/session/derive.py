@@ -22,9 +22,12 @@ if TYPE_CHECKING:
     from ci.backend.base import Backend
     from ci.derive.derive import OnStep
     from ci.model.operator import Operator
-    from ci.model.workload import Workload
+    from ci.model.workload import Workload, WorkloadCase
 
 FILE: Final = "workload.yaml"
+
+FAULTY: Final = "faulty.yaml"
+"""A workload of the repository's own case that fails by the operator's fault."""
 
 LAUNCH_SECONDS: Final = 20.0
 """Launch seconds of one launch: what takes longer makes no case to search with."""
@@ -96,7 +99,9 @@ def derived_for(
 ) -> Path:
     """A workload for the operator at `path`, derived into `folder` unless one is there.
 
-    After `most_seconds` of wall time no further case is tried; None: what `derive` takes by itself.
+    `FAULTY` lies next to it where the operator fails on a case of its repository, also when none
+    can be derived. After `most_seconds` of wall time no further case is tried; None: what `derive`
+    takes by itself.
 
     Raises InputError when none can be derived, KeyboardInterrupt when the user stops it.
     """
@@ -110,7 +115,7 @@ def derived_for(
     backend = make_backend(setup.backend, setup.device, asc_headers=setup.asc_headers)
     # The operator may be a stranger's, whose scripts must not judge it.
     row = derive_workload(
-        operator, backend, DeriveSettings(goldens=False), folder, on_step, most_seconds
+        operator, backend, DeriveSettings(goldens=False), folder, on_step, most_seconds, folder
     )
     if row.interrupted:
         raise KeyboardInterrupt
@@ -215,11 +220,13 @@ def derive_workload(
     folder: Path,
     on_step: OnStep = lambda step: None,
     most_seconds: float | None = None,
+    faulty: Path | None = None,
 ) -> DerivedRow:
     """Derive the workload of one operator into `folder`, run what was written, and say so.
 
-    `on_step` hears of each step, `most_seconds` as for `derived_for`. What the operator then refuses is dropped from the file. A file that was there stays when
-    nothing can be derived.
+    `on_step` hears of each step; `most_seconds` as for `derived_for`. What the operator then
+    refuses is dropped from the file. A file that was there stays when nothing can be derived.
+    `faulty`: folder that takes `FAULTY`, where the operator fails on a case of its repository.
     """
     from ci.derive.accepted_cases import NoWorkload
     from ci.derive.derive import MOST_SECONDS, derive
@@ -243,9 +250,11 @@ def derive_workload(
             most = MOST_SECONDS if most_seconds is None else most_seconds
             found = derive(operator, backend, settings.cases, given, golden, place, on_step, most)
         except NoWorkload as problem:
+            _leave_faulty(operator, problem.faulty, faulty)
             return _without(row, str(problem), problem.stopped, started)
         except InputError as problem:
             return _without(row, str(problem), "bad input", started)
+    _leave_faulty(operator, found.faulty, faulty)
     workload, dropped = found.workload, list(found.dropped)
     folder.mkdir(parents=True, exist_ok=True)
     if script is not None and workload.golden:
@@ -282,6 +291,17 @@ def derive_workload(
             "seconds": _since(started),
         }
     )
+
+
+def _leave_faulty(operator: Operator, case: WorkloadCase | None, folder: Path | None) -> None:
+    from ci.model.workload import Workload
+    from ci.source.workload_text import workload_text
+
+    if case is not None and folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        alone = Workload(operator=operator.op_type, cases=(case,), folder=folder)
+        text = workload_text(operator, alone, ["A case of the repository that fails."], folder)
+        (folder / FAULTY).write_text(text, encoding="utf-8")
 
 
 def _without(row: DerivedRow, why: str, stopped: str, started: float) -> DerivedRow:

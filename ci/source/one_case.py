@@ -20,8 +20,11 @@ MOST_CHARACTERS: Final = 4000
 
 
 def case_line(operator: Operator, workload: Workload, case: WorkloadCase, varied: str) -> str:
-    """The case as one mapping of YAML, with the frame of `workload` where no golden function is
-    there to name it; '' where the line would be too long. `varied`: what was varied in it."""
+    """What `one_case` reads as the case: the name of one of the workload, where a golden function
+    judges it, else a mapping of YAML, which holds what `workload` says of all its cases where none
+    does. '' where the line would be too long. `varied`: what was varied in it."""
+    if workload.golden and not varied:
+        return case.name
     said: dict[str, Any] = {"name": case.name}
     if varied:
         said[VARIED] = varied

@@ -6,7 +6,7 @@ import os
 import shlex
 import textwrap
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,7 +27,7 @@ from ci.model.finding import CheckReport, CheckSettings
 from ci.model.folder_walk import legible
 from ci.model.frozen import Frozen
 from ci.model.settings import EvaluationSetup
-from ci.session.derive import derived_for, workload_of_case
+from ci.session.derive import FAULTY, derived_for, workload_of_case
 from ci.session.operators import operators_at, places_below, workload_below
 from ci.session.placing import folder_of, operators_in, places_in, source_texts
 from ci.session.session import open_session
@@ -177,23 +177,9 @@ def _checked(folder: Path, setup: EvaluationSetup, settings: CheckSettings) -> C
     own = True
     try:
         own = setup.workload is not None or _has_workload(folder)
-        if not own and settings.case:
-            with TemporaryDirectory() as place:
-                file = workload_of_case(settings.case, Path(place))
-                framed = setup.model_copy(update={"workload": file})
-                return open_session(folder, framed).check(settings, tell)
         if not own:
-            tell("deriving a workload")
-            with TemporaryDirectory() as place:
-                most = settings.seconds / 2
-                file = derived_for(folder, setup, Path(place), tell, most)
-                derived = setup.model_copy(update={"workload": file})
-                left = settings.seconds - min(time.monotonic() - started, most)
-                settings = settings.model_copy(update={"seconds": left})
-                report = open_session(folder, derived).check(settings, tell)
-                note = "The workload was derived; `ascendopt workload derive` writes it down."
-                return report.model_copy(update={"notes": (note, *report.notes)})
-        return _by_name(open_session(folder, setup).check(settings, tell))
+            return _without_workload(folder, setup, settings, tell)
+        return open_session(folder, setup).check(settings, tell)
     except InputError as problem:
         words = str(problem)
     except (EnvironmentProblem, GitError):  # of the machine, so of every operator
@@ -204,13 +190,40 @@ def _checked(folder: Path, setup: EvaluationSetup, settings: CheckSettings) -> C
     return CheckReport(operator=shown.name, folder=shown, unchecked=words, refused=own)
 
 
-def _by_name(report: CheckReport) -> CheckReport:
-    """The report with the names of the workload's own cases instead of the cases themselves."""
-    named = (
-        f.model_copy(update={"alone": f.place.case}) if f.alone and not f.varied else f
-        for f in report.findings
-    )
-    return report.model_copy(update={"findings": tuple(named)})
+def _without_workload(
+    folder: Path, setup: EvaluationSetup, settings: CheckSettings, tell: Callable[[str], None]
+) -> CheckReport:
+    """The report of the one case that is asked for, else of a workload that is derived and of the
+    case of the repository on which the operator fails. Raises InputError when neither is there."""
+    with TemporaryDirectory() as name:
+        place, started = Path(name), time.monotonic()
+
+        def checked(file: Path, how: CheckSettings) -> CheckReport:
+            judged = setup.model_copy(update={"workload": file})
+            return open_session(folder, judged).check(how, tell)
+
+        if settings.case:
+            return checked(workload_of_case(settings.case, place), settings)
+        tell("deriving a workload")
+        most = settings.seconds / 2
+        faulty, note = place / FAULTY, ""
+        try:
+            file = derived_for(folder, setup, place, tell, most)
+        except InputError as problem:
+            if not faulty.is_file():
+                raise
+            note = str(problem)
+        left = settings.seconds - min(time.monotonic() - started, most)
+        settings = settings.model_copy(update={"seconds": left})
+        alone = settings.model_copy(update={"varied": 0})
+        found = checked(faulty, alone) if faulty.is_file() else None
+        if note:
+            assert found is not None
+            return found.model_copy(update={"notes": (note, *found.notes)})
+        report = checked(file, settings)
+        note = "The workload was derived; `ascendopt workload derive` writes it down."
+        report = report.model_copy(update={"notes": (note, *report.notes)})
+        return report if found is None else report.joined(found)
 
 
 def _has_workload(folder: Path) -> bool:

@@ -48,6 +48,9 @@ MOST_UNEXPLAINED = 4
 """Wrong cases that are held against what an operator may have taken for something else: each
 costs a launch and some calls of the golden function."""
 
+OF_SEVERAL = ("host_state",)
+"""Findings that only calls for several cases show."""
+
 REFUSABLE = (Outcome.COMPILE_ERROR, Outcome.TIMEOUT, Outcome.REJECTED)
 """How an operator fails on a case that it is not made for, besides its host side's saying so."""
 
@@ -205,6 +208,8 @@ class _Check:
 
     def alone(self, found: Finding) -> Finding:
         """The finding with the line of its case, where a launch of that case alone shows it."""
+        if found.kind in OF_SEVERAL:
+            return found
         name = self.findings.made_from.get(found.place.case, found.place.case)
         own = [("", case) for case in self.standard.workload.cases]
         for varied, case in (*self.launched, *self.failed, *own):

@@ -15,6 +15,7 @@ from bot.cli.commands import check
 from bot.cli.commands.check import operators_of
 from bot.cli.main import run
 from ci.session.session import Session, open_session
+from tests.ci.derive.test_derive import BIAS_ADD, PROGRAM, copied, edited
 from tests.ci.judge.check.small_operator import TWICE, write_operator
 from tests.ci.source.test_placed import two_in_a_folder
 from tests.places import SAMPLE
@@ -136,6 +137,24 @@ def test_deriving_a_workload_is_told_and_takes_half_of_the_seconds(
     assert report["cases"] == 1  # one is tried, whatever time is left
     told = ("deriving a workload", "builds the host side", "passes", "runs 1 case as written")
     assert all(words in shown.err for words in told)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("others", ["COLUMN_TILE", "COLUMN_TILE * 4096"], ids=["pass", "fail"])
+def test_an_operator_that_fails_on_a_case_of_its_repository_fails_its_check(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], others: str
+) -> None:
+    """Whether or not a workload can be derived of what it passes."""
+    tile = f"std::max(rows == 8 ? COLUMN_TILE * 4096 : {others}, "
+    place = edited(copied(BIAS_ADD, tmp_path), "std::min(COLUMN_TILE, ", tile)
+    (place / "examples").mkdir()
+    (place / "examples" / "test_bias_add.cpp").write_text(PROGRAM)
+    assert run(["check", str(place), "--varied", "0", "--seconds", "600", "--json"]) == 1
+    (report,) = json.loads(capsys.readouterr().out)
+    errors = [one for one in report["findings"] if one["severity"] == "error"]
+    assert [one["place"]["case"] for one in errors] == ["float32_8x2048"]
+    assert "8, 2048" in errors[0]["alone"]
+    assert (report["cases"] > 1) == (others == "COLUMN_TILE")
 
 
 def test_a_good_operator_ends_with_0_and_json_says_what_was_run(
