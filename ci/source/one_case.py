@@ -16,7 +16,7 @@ OPTION: Final = "--case"
 VARIED: Final = "varied"
 
 MOST_CHARACTERS: Final = 4000
-"""Of a line that a person may copy: cases that list their numbers are longer."""
+"""The longest line that a person may copy: cases that list their numbers are longer."""
 
 
 def case_line(operator: Operator, workload: Workload, case: WorkloadCase, varied: str) -> str:

@@ -176,6 +176,7 @@ def _checked(folder: Path, setup: EvaluationSetup, settings: CheckSettings) -> C
 
     own = True
     try:
+        tell("reads the operator and what its build says")
         own = setup.workload is not None or _has_workload(folder)
         if not own:
             return _without_workload(folder, setup, settings, tell)
