@@ -65,6 +65,8 @@ def check(ctx: click.Context, /, paths: tuple[Path, ...], as_json: bool, **given
             "Name an operator, as in `ascendopt check OPERATOR`, or give --changed-since REVISION."
         )
     folders = operators_of(paths, changed)
+    if settings.case and len(folders) != 1:
+        raise InputError(f"--case is for one operator; there are {len(folders)} at these paths.")
     reports = []
     for number, folder in enumerate(folders, 1):
         say(f"[{number}/{len(folders)}] {legible(folder)}", err=True)

@@ -107,7 +107,7 @@ def test_a_finding_of_a_varied_case_has_a_command_that_shows_it_alone(
     assert run(["check", str(operator), "--varied", "4", "--seconds", "600"]) == 1
     said = capsys.readouterr().out.splitlines()
     at = next(n for n, line in enumerate(said) if "alone: ascendopt " in line)
-    start = max(n for n in range(at) if ": error: " in said[n])
+    start = max(n for n in range(at) if " error: " in said[n])
     if not kept:
         workload.unlink()
     assert run(shlex.split(said[at].partition("alone: ascendopt ")[2])) == 1
@@ -122,6 +122,13 @@ def test_a_case_that_the_workload_does_not_have_is_bad_input(
 ) -> None:
     assert run(["check", "src/math/affine_clamp", "--case", "nowhere"]) == 2
     assert "--case is 'nowhere'" in capsys.readouterr().out
+
+
+def test_a_case_is_for_one_operator(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = checkout / "src/math/affine_clamp"
+    shutil.copytree(source, source.with_name("another"))
+    assert run(["check", "src/math", "--case", "own"]) == 2
+    assert "--case is for one operator; there are 2" in capsys.readouterr().err
 
 
 @pytest.mark.long
