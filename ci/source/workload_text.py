@@ -36,7 +36,7 @@ def workload_text(
 
 
 def frame_fields(workload: Workload) -> dict[str, Any]:
-    """What a workload says of all its cases but the golden function, where it is not the default."""
+    """What a workload says of all its cases, but for the golden function and what is default."""
     head: dict[str, Any] = {}
     plain = Workload(operator="", cases=workload.cases, folder=workload.folder)
     if workload.seeds != plain.seeds:

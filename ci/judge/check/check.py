@@ -33,7 +33,7 @@ from ci.model.finding import CheckReport, CheckSettings, Finding
 from ci.model.operator import Operator
 from ci.model.trial import Outcome, Place
 from ci.model.workload import WorkloadCase
-from ci.simulator.launch import MEETS
+from ci.simulator.launch import MEETS, TRAPPED
 from ci.source.one_case import case_line, one_case
 
 Say: TypeAlias = Callable[[str], None]
@@ -352,8 +352,9 @@ class _Check:
         )
 
     def _taken(self, case: WorkloadCase) -> Launched | TrialFailure | None:
-        """The launch of a varied case; None where the operator is not made for it, or where the
-        case tells outputs that it would not give."""
+        """The launch of a varied case; None where the operator is not made for it, as its host side
+        or an assertion of its kernel says, or where the case tells outputs that it would not give.
+        """
         if not self.standard.workload.golden and as_inferred(self.standard, case) is False:
             return None
         try:
@@ -362,7 +363,9 @@ class _Check:
             return None
         if isinstance(found, CaseDeclined):
             return None
-        if isinstance(found, TrialFailure) and found.outcome in REFUSABLE:
+        if isinstance(found, TrialFailure) and (
+            found.outcome in REFUSABLE or found.refusal.sentence == TRAPPED
+        ):
             return None
         return found
 

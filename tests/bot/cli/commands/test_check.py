@@ -16,7 +16,7 @@ from bot.cli.commands.check import operators_of
 from bot.cli.main import run
 from ci.session.session import Session, open_session
 from tests.ci.derive.test_derive import BIAS_ADD, PROGRAM, copied, edited
-from tests.ci.judge.check.small_operator import TWICE, write_operator
+from tests.ci.judge.check.small_operator import TWICE, ordered, write_operator
 from tests.ci.source.test_placed import two_in_a_folder
 from tests.places import SAMPLE
 
@@ -94,17 +94,19 @@ def test_a_fault_of_a_changed_operator_ends_with_1_and_has_its_line_in_sarif(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kept", [True, False], ids=["a workload", "no workload"])
-def test_a_finding_of_a_varied_case_has_a_command_that_shows_it_alone(
+@pytest.mark.parametrize("kept", [True, False], ids=["varied", "own, no golden function"])
+def test_a_finding_has_a_command_that_shows_it_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], kept: bool
 ) -> None:
     """It needs no workload where none judges the results: the case says all."""
-    operator = write_operator(tmp_path / "small", TWICE, golden="x * np.float32(2)")
+    body = TWICE if kept else TWICE.replace(ordered("V_MTE3"), "")
+    operator = write_operator(tmp_path / "small", body, golden="x * np.float32(2)")
     workload = operator / "workload.yaml"
     if not kept:
         lines = workload.read_text().splitlines(keepends=True)
         workload.write_text("".join(one for one in lines if not one.startswith("golden:")))
-    assert run(["check", str(operator), "--varied", "4", "--seconds", "600"]) == 1
+    varied = "4" if kept else "0"
+    assert run(["check", str(operator), "--varied", varied, "--seconds", "600"]) == 1
     said = capsys.readouterr().out.splitlines()
     at = next(n for n, line in enumerate(said) if "alone: ascendopt " in line)
     start = max(n for n in range(at) if " error: " in said[n])
