@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 
 from bot.base.language import translated as _
@@ -11,13 +12,16 @@ from ci.model.finding import CheckReport, Finding, Severity
 
 
 def report_lines(report: CheckReport, reproduce: str) -> list[str]:
-    """A report for a person: a line for each operator, then its findings."""
+    """A report for a person: a line for each operator, then its findings, each with the command
+    that shows it alone. `reproduce`: the command that shows all of them."""
     head = f"{report.folder}: {summary(report)}"
     if report.unchecked:
         return [head]
     lines = [head]
     for found in report.findings:
         lines += finding_lines(found)
+        if found.alone and found.fails:
+            lines.append(f"      alone: {reproduce} --case {shlex.quote(found.alone)}")
     lines += [f"  {note}" for note in report.notes]
     if report.fails:
         lines.append(f"  Again: {reproduce}")

@@ -7,6 +7,7 @@ operator is checked again; findings that are new in the merge request come first
 from __future__ import annotations
 
 import posixpath
+import shlex
 from pathlib import Path
 from typing import Final
 
@@ -19,8 +20,12 @@ from bot.repository.job import Job
 from bot.server.change_jobs import read_found
 from bot.server.comments.posting import put_section, set_check
 from ci.model.checked_change import CheckedChange
+from ci.model.finding import Finding
 
 CHECKED: Final = "checked.json"
+_LONGEST: Final = 600
+"""Characters of a command that shows a finding: a longer one is left out."""
+
 _SHOWN: Final = 20
 """Findings of a kind (new, old, gone) in a section: forges cut comments at 65,536 characters."""
 
@@ -53,6 +58,12 @@ def summary(found: CheckedChange) -> str:
     return _("findings: {counts}", counts=", ".join(some))
 
 
+def _alone(operator: str, found: Finding) -> str:
+    """The command that shows a finding alone; '' where there is none, or a long one."""
+    command = shlex.join(["ascendopt", "check", operator, "--case", found.alone])
+    return command if found.alone and len(command) <= _LONGEST else ""
+
+
 def section(job: Job, found: CheckedChange) -> str:
     """The part of the comment that is about one operator."""
     return page(
@@ -61,6 +72,7 @@ def section(job: Job, found: CheckedChange) -> str:
         found=found,
         shown=_SHOWN,
         shown_by=shown_by,
+        alone=lambda found: _alone(job.operator, found),
         place=lambda place: posixpath.normpath(f"{job.operator}/{found.folder}/{place.source}"),
         summary=summary(found),
     ).strip()

@@ -36,11 +36,15 @@ MOST_PLAIN = 10
 
 
 class NoWorkload(Exception):
-    """There is none that the operator passes; the message says why, `stopped` in a few words."""
+    """There is none that the operator passes; the message says why, `stopped` in a few words.
 
-    def __init__(self, why: str, stopped: str) -> None:
+    `faulty`: a case of the repository that fails by the operator's own fault.
+    """
+
+    def __init__(self, why: str, stopped: str, faulty: WorkloadCase | None = None) -> None:
         super().__init__(why)
         self.stopped = stopped
+        self.faulty = faulty
 
 
 def taken_cases(

@@ -13,7 +13,8 @@ from ci.derive.runner import Failed
 from ci.model.dtypes import BY_NAME
 from ci.model.operator import Operator
 from ci.model.trial import Outcome
-from ci.model.workload import Entry, TensorCase, Workload
+from ci.model.workload import Entry, TensorCase, Workload, WorkloadCase
+from ci.simulator.launch import TRAPPED
 from ci.source.empty_body import NOTHING_TO_DO
 
 _TOGETHER = re.compile(r"Core \d+ writes and core \d+ writes the same global memory")
@@ -35,6 +36,21 @@ _LONG = 64
 
 Mended = tuple[Workload, Option, str]
 """The frame, the case, and what a reader should know; '' when nothing."""
+
+
+def is_its_own(option: Option, found: Failed) -> bool:
+    """Whether a case of the repository fails by the operator's own fault, whatever numbers its
+    integers draw and however long its outputs, which are often inferred, are."""
+    told = found.outcome in (Outcome.MEMORY_ERROR, Outcome.LAUNCH_ERROR, Outcome.RACE)
+    guessed = found.unwritten is not None or _PAST.search(found.why)
+    return told and not guessed and found.why != TRAPPED and not draws_integers(option.taken.case)
+
+
+def draws_integers(case: WorkloadCase) -> bool:
+    """Whether a case has integers that it does not give."""
+    return any(
+        t.present and t.values is None and not BY_NAME[t.dtype].is_float for t in inputs_of(case)
+    )
 
 
 def mended(operator: Operator, frame: Workload, option: Option, found: Failed) -> Mended | None:

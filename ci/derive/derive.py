@@ -13,7 +13,7 @@ from ci.backend.base import Backend
 from ci.backend.tiled import TiledBuild
 from ci.derive.accepted_cases import NoWorkload, answered, likeliest, taken_cases
 from ci.derive.candidates import GENERIC, generic_case
-from ci.derive.case_repair import mended
+from ci.derive.case_repair import draws_integers, is_its_own, mended
 from ci.derive.case_selection import TINY, Kernel, Option, best, inputs_of, of_other_dtypes
 from ci.derive.case_variants import grown, in_all_dtypes, with_other_attributes
 from ci.derive.guided import is_guided
@@ -21,7 +21,6 @@ from ci.derive.host_queries import Asker, watched_asker
 from ci.derive.runner import MOST_WORK, Failed, Ran, Runner, Values, drawn
 from ci.judge.varied.base import elements
 from ci.model.derived import DerivedCase
-from ci.model.dtypes import BY_NAME
 from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
 from ci.model.trial import Outcome
@@ -66,6 +65,8 @@ class Derived:
     notes: tuple[str, ...]
     dropped: tuple[str, ...]
     interrupted: bool = False
+    faulty: WorkloadCase | None = None
+    """The first case of the repository that fails by the operator's own fault."""
 
 
 OnStep: TypeAlias = Callable[[str], None]
@@ -80,12 +81,14 @@ def derive(
     golden: str = "",
     folder: Path | None = None,
     on_step: OnStep = lambda step: None,
+    most_seconds: float = MOST_SECONDS,
 ) -> Derived:
     """The workload of `operator`; cases and golden function of `given` are built on.
 
     `golden` in `folder` judges where nothing is given, unless it cannot. `on_step` hears of each
-    launch. When the user interrupts, the cases that passed until then are the workload. Raises
-    NoWorkload, EnvironmentProblem, and InputError when the golden function is unusable.
+    launch; after `most_seconds` of wall time none is begun, but for a first one. When the user
+    interrupts, the cases that passed until then are the workload. Raises NoWorkload,
+    EnvironmentProblem, and InputError when the golden function is unusable.
     """
     frame = given or Workload(
         operator=operator.op_type,
@@ -93,7 +96,7 @@ def derive(
         golden=golden,
         folder=folder or operator.root,
     )
-    return _Derivation(operator, backend, most_cases, given, frame, on_step).derived()
+    return _Derivation(operator, backend, most_cases, given, frame, on_step, most_seconds).derived()
 
 
 @dataclass
@@ -106,9 +109,11 @@ class _Derivation:
     given: Workload | None
     frame: Workload
     on_step: OnStep
+    most_seconds: float
     notes: list[str] = field(default_factory=list)
     dropped: list[tuple[str, str]] = field(default_factory=list)
     """In words, and the outcome."""
+    faulty: WorkloadCase | None = None
     own_fails: str = ""
     """What became of the first case that the repository itself asks for."""
     failed: set[Kernel] = field(default_factory=set)
@@ -180,7 +185,7 @@ class _Derivation:
                 unfit[chosen.shapes] += 1
 
     def _late(self) -> bool:
-        return time.monotonic() - self.started > MOST_SECONDS
+        return time.monotonic() - self.started > self.most_seconds
 
     def _first(
         self, runner: Runner, asker: Asker, taken: Sequence[Option]
@@ -188,7 +193,7 @@ class _Derivation:
         """The first case that passes, in a frame that may have been bent for it."""
         tried, silent = 0, None
         for option in likeliest(self.operator, asker, taken):
-            if tried >= MOST_FIRST or self._late():
+            if tried >= MOST_FIRST or (tried and self._late()):
                 break
             if option.kernel in self.failed:
                 continue
@@ -199,7 +204,7 @@ class _Derivation:
                 tried += 1
                 runner, chosen, found = self._run_mended(runner, chosen)
                 if isinstance(found, Failed):
-                    if not _draws_integers(option.taken.case):
+                    if not draws_integers(option.taken.case):
                         break  # other numbers make no difference to where a kernel writes
                     continue
                 self.values = values
@@ -211,7 +216,7 @@ class _Derivation:
             self.notes.append("The outputs of its first case are all alike, or hardly numbers.")
             return silent
         last, why = self.dropped[-1] if self.dropped else ("which nobody tried.", "no time")
-        raise NoWorkload(f"No case ran well; the last one, {last}", why)
+        raise NoWorkload(f"No case ran well; the last one, {last}", why, self.faulty)
 
     def _run_mended(self, runner: Runner, option: Option) -> tuple[Runner, Option, Ran | Failed]:
         """How the case ran, as it is or fixed; nothing is changed by what fixes nothing."""
@@ -252,6 +257,8 @@ class _Derivation:
             what = found.outcome.value.replace("_", " ")
             self.dropped.append((f"{_shapes(option)}: {what}: {found.why}"[:300], what))
             if _is_own(option):
+                if self.faulty is None and runner.frame == self.frame and is_its_own(option, found):
+                    self.faulty = option.taken.case
                 self.own_fails = self.own_fails or OWN_FAILS.format(
                     option.source, self.dropped[-1][0]
                 )
@@ -305,13 +312,8 @@ class _Derivation:
             tuple(self.notes),
             tuple(words for words, _ in self.dropped),
             self.interrupted,
+            self.faulty,
         )
-
-
-def _draws_integers(case: WorkloadCase) -> bool:
-    return any(
-        t.present and t.values is None and not BY_NAME[t.dtype].is_float for t in inputs_of(case)
-    )
 
 
 def _is_own(option: Option) -> bool:

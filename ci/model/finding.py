@@ -34,6 +34,11 @@ class Finding(Frozen):
         default="", description="What was varied in the case; '' for one of the workload."
     )
     more: int = Field(default=0, description="Further cases that show it.")
+    alone: str = Field(
+        default="",
+        description="Its case on one line, which `--case` takes; '' where no launch of one case"
+        " shows it.",
+    )
 
     @property
     def fails(self) -> bool:
@@ -51,7 +56,15 @@ class CheckSettings(Frozen):
         " attributes, dtypes.",
     )
     seconds: float = Field(
-        default=60.0, gt=0, description="Start no further case after so many seconds."
+        default=60.0,
+        gt=0,
+        description="Start no further case after so many seconds; deriving a workload takes half of"
+        " them at most.",
+    )
+    case: str = Field(
+        default="",
+        description="Only this case: the name of one of the workload, or a case on one line as a"
+        " report gives it.",
     )
 
 
@@ -80,3 +93,17 @@ class CheckReport(Frozen):
     def fails(self) -> bool:
         """Whether anything was found that is more than a note."""
         return any(found.fails for found in self.findings)
+
+    def joined(self, other: CheckReport) -> CheckReport:
+        """The report with what only the `other` one of the same operator found, the worst first."""
+        known = {(one.kind, one.place.source or one.text) for one in self.findings}
+        more = [f for f in other.findings if (f.kind, f.place.source or f.text) not in known]
+        ranks = [*Severity]
+        findings = sorted((*more, *self.findings), key=lambda one: ranks.index(one.severity))
+        return self.model_copy(
+            update={
+                "findings": tuple(findings),
+                "cases": self.cases + other.cases,
+                "seconds": round(self.seconds + other.seconds, 2),
+            }
+        )

@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
+from ci.model.amount import amount
 from ci.model.census import ROWS as CENSUS
 from ci.model.census import CensusRow, Stage
 from ci.model.derived import ROWS, Coverage, DerivedRow, DeriveSettings
@@ -21,9 +22,12 @@ if TYPE_CHECKING:
     from ci.backend.base import Backend
     from ci.derive.derive import OnStep
     from ci.model.operator import Operator
-    from ci.model.workload import Workload
+    from ci.model.workload import Workload, WorkloadCase
 
 FILE: Final = "workload.yaml"
+
+FAULTY: Final = "faulty.yaml"
+"""A workload of the repository's own case that fails by the operator's fault."""
 
 LAUNCH_SECONDS: Final = 20.0
 """Launch seconds of one launch: what takes longer makes no case to search with."""
@@ -87,9 +91,17 @@ def without_workload(path: Path, setup: EvaluationSetup) -> str:
 
 
 def derived_for(
-    path: Path, setup: EvaluationSetup, folder: Path, on_step: OnStep = lambda step: None
+    path: Path,
+    setup: EvaluationSetup,
+    folder: Path,
+    on_step: OnStep = lambda step: None,
+    most_seconds: float | None = None,
 ) -> Path:
     """A workload for the operator at `path`, derived into `folder` unless one is there.
+
+    `FAULTY` lies next to it where the operator fails on a case of its repository, also when none
+    can be derived. After `most_seconds` of wall time no further case is tried; None: what `derive`
+    takes by itself.
 
     Raises InputError when none can be derived, KeyboardInterrupt when the user stops it.
     """
@@ -102,13 +114,27 @@ def derived_for(
     operator = load_operator(path)
     backend = make_backend(setup.backend, setup.device, asc_headers=setup.asc_headers)
     # The operator may be a stranger's, whose scripts must not judge it.
-    row = derive_workload(operator, backend, DeriveSettings(goldens=False), folder, on_step)
+    row = derive_workload(
+        operator, backend, DeriveSettings(goldens=False), folder, on_step, most_seconds, folder
+    )
     if row.interrupted:
         raise KeyboardInterrupt
     if row.refused:
         raise InputError(
             f"{operator.name} has no workload, and none could be derived: {row.refused}"
         )
+    return file
+
+
+def workload_of_case(line: str, folder: Path) -> Path:
+    """Write the workload that has only the case of `line` into `folder`; its file.
+
+    Raises InputError when it is no case on one line.
+    """
+    from ci.source.one_case import workload_text_of
+
+    file = folder / FILE
+    file.write_text(workload_text_of(line) + "\n", encoding="utf-8")
     return file
 
 
@@ -193,14 +219,17 @@ def derive_workload(
     settings: DeriveSettings,
     folder: Path,
     on_step: OnStep = lambda step: None,
+    most_seconds: float | None = None,
+    faulty: Path | None = None,
 ) -> DerivedRow:
     """Derive the workload of one operator into `folder`, run what was written, and say so.
 
-    What the operator then refuses is dropped from the file. A file that was there stays when
-    nothing can be derived.
+    `on_step` hears of each step; `most_seconds` as for `derived_for`. What the operator then
+    refuses is dropped from the file. A file that was there stays when nothing can be derived.
+    `faulty`: folder that takes `FAULTY`, where the operator fails on a case of its repository.
     """
     from ci.derive.accepted_cases import NoWorkload
-    from ci.derive.derive import derive
+    from ci.derive.derive import MOST_SECONDS, derive
     from ci.derive.script import copy_golden, find_script, write_golden
     from ci.source.workload_text import workload_text
     from ci.system.scratch import scratch
@@ -218,11 +247,14 @@ def derive_workload(
             given = _given(operator, settings.workloads)
             script = find_script(operator) if given is None and settings.goldens else None
             golden = write_golden(script, place) if script else ""
-            found = derive(operator, backend, settings.cases, given, golden, place, on_step)
+            most = MOST_SECONDS if most_seconds is None else most_seconds
+            found = derive(operator, backend, settings.cases, given, golden, place, on_step, most)
         except NoWorkload as problem:
+            _leave_faulty(operator, problem.faulty, faulty)
             return _without(row, str(problem), problem.stopped, started)
         except InputError as problem:
             return _without(row, str(problem), "bad input", started)
+    _leave_faulty(operator, found.faulty, faulty)
     workload, dropped = found.workload, list(found.dropped)
     folder.mkdir(parents=True, exist_ok=True)
     if script is not None and workload.golden:
@@ -237,6 +269,7 @@ def derive_workload(
     ]
     while True:
         file.write_text(workload_text(operator, workload, remarks, folder), encoding="utf-8")
+        on_step(f"runs {amount(len(workload.cases), 'case')} as written")
         refused = _refused(operator, backend, file)
         if not refused:
             break
@@ -258,6 +291,17 @@ def derive_workload(
             "seconds": _since(started),
         }
     )
+
+
+def _leave_faulty(operator: Operator, case: WorkloadCase | None, folder: Path | None) -> None:
+    from ci.model.workload import Workload
+    from ci.source.workload_text import workload_text
+
+    if case is not None and folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        alone = Workload(operator=operator.op_type, cases=(case,), folder=folder)
+        text = workload_text(operator, alone, ["A case of the repository that fails."], folder)
+        (folder / FAULTY).write_text(text, encoding="utf-8")
 
 
 def _without(row: DerivedRow, why: str, stopped: str, started: float) -> DerivedRow:

@@ -47,6 +47,9 @@ KEPT = "kept"
 MEETS = "meets"
 """The machine's word for a place where all blocks of a launch wait for each other."""
 
+TRAPPED = "The kernel called trap()."
+"""The machine's sentence for a kernel that stops itself, as `ascendc_assert` does."""
+
 REPORT_BYTES = 8 << 20
 """A larger report is not one of the machine's."""
 

@@ -80,7 +80,7 @@ def workload_in(folder: Path, root: Path, top: Path) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def checked(operator: Operator, workload: Workload, file: Path) -> Workload:
+def checked(operator: Operator, workload: Workload, file: Path | str) -> Workload:
     """`workload` when each of its cases fits the definition of `operator`; raises InputError."""
     for case in workload.cases:
         try:
@@ -112,10 +112,16 @@ def _read(operator: Operator, path: Path) -> Workload:
         raise InputError(f"{path} leads to what is hidden or lies outside of its repository.")
     file = YamlFile.open(path, top, most_bytes=MOST_BYTES, aliases=True)
     given = file.read(GivenWorkload)
-    _check_names(operator, file, given)
     if given.golden and not (path.parent / given.golden.rpartition(":")[0]).is_file():
         what = f"is '{given.golden}', but there is no such file next to it; write file.py:function"
         raise file.wrong(["golden"], what)
+    return workload_of(operator, file, given, path.parent.resolve())
+
+
+def workload_of(operator: Operator, file: YamlFile, given: GivenWorkload, folder: Path) -> Workload:
+    """What the document `given` in `file` means for the operator; its golden function is in
+    `folder`. Raises InputError where it does not fit the definition."""
+    _check_names(operator, file, given)
     cases = tuple(case_for(operator, file, one, i) for i, one in enumerate(given.cases))
     names = [c.name for c in cases]
     for number, name in enumerate(names):
@@ -125,7 +131,7 @@ def _read(operator: Operator, path: Path) -> Workload:
         operator=operator.op_type,
         cases=cases,
         golden=given.golden,
-        folder=path.parent.resolve(),
+        folder=folder,
         tolerances=given.tolerances,
         seeds=given.seeds,
         auto_sync=given.auto_sync,

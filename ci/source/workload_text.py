@@ -26,7 +26,19 @@ def workload_text(
         file, _, function = workload.golden.rpartition(":")
         path = os.path.relpath((workload.folder / file).resolve(), folder.resolve())
         head["golden"] = f"{path}:{function}"
-    plain = Workload(operator="", cases=workload.cases, folder=folder)
+    head |= frame_fields(workload)
+    lines = [f"# {remark}" for remark in remarks]
+    lines += [f"{key}: {on_one_line(value)}" for key, value in head.items()]
+    lines.append("cases:")
+    for case in workload.cases:
+        lines += _case(operator, case)
+    return "\n".join(lines) + "\n"
+
+
+def frame_fields(workload: Workload) -> dict[str, Any]:
+    """What a workload says of all its cases, but for the golden function and what is default."""
+    head: dict[str, Any] = {}
+    plain = Workload(operator="", cases=workload.cases, folder=workload.folder)
     if workload.seeds != plain.seeds:
         head["seeds"] = [*workload.seeds]
     if workload.tolerances:
@@ -40,36 +52,42 @@ def workload_text(
         head["in_place"] = [*workload.in_place]
     if workload.initial:
         head["initial"] = dict(workload.initial)
+    if workload.any_order:
+        head["any_order"] = True
     if workload.over_read != plain.over_read:
         head["over_read"] = workload.over_read
-    lines = [f"# {remark}" for remark in remarks]
-    lines += [f"{key}: {_flow(value)}" for key, value in head.items()]
-    lines.append("cases:")
-    for case in workload.cases:
-        lines += _case(operator, case)
-    return "\n".join(lines) + "\n"
+    return head
 
 
 def _case(operator: Operator, case: WorkloadCase) -> list[str]:
-    lines = [f"  - name: {_flow(case.name)}"]
-    if case.inputs:
-        lines += ["    inputs:", *_entries(case.inputs, operator.inputs)]
-    if case.outputs:
-        lines += ["    outputs:", *_entries(case.outputs, operator.outputs)]
-    if case.deterministic:
-        lines.append("    deterministic: true")
-    if case.attrs:
-        lines.append(f"    attrs: {_flow({n: _plain(v) for n, v in case.attrs.items()})}")
-    if case.weight != 1.0:
-        lines.append(f"    weight: {case.weight}")
+    lines = [f"  - name: {on_one_line(case.name)}"]
+    for key, value in case_fields(operator, case).items():
+        if key in ("inputs", "outputs"):
+            lines.append(f"    {key}:")
+            lines += [f"      {name}: {on_one_line(one)}" for name, one in value.items()]
+        else:
+            lines.append(f"    {key}: {on_one_line(value)}")
     return lines
 
 
-def _entries(entries: Sequence[Entry], specs: Sequence[TensorSpec]) -> list[str]:
-    return [
-        f"      {spec.name}: {_flow(_entry(entry))}"
-        for entry, spec in zip(entries, specs, strict=False)
-    ]
+def case_fields(operator: Operator, case: WorkloadCase) -> dict[str, Any]:
+    """What the file says of a case, but for its name."""
+    said: dict[str, Any] = {}
+    if case.inputs:
+        said["inputs"] = _entries(case.inputs, operator.inputs)
+    if case.outputs:
+        said["outputs"] = _entries(case.outputs, operator.outputs)
+    if case.deterministic:
+        said["deterministic"] = True
+    if case.attrs:
+        said["attrs"] = {name: _plain(value) for name, value in case.attrs.items()}
+    if case.weight != 1.0:
+        said["weight"] = case.weight
+    return said
+
+
+def _entries(entries: Sequence[Entry], specs: Sequence[TensorSpec]) -> dict[str, Any]:
+    return {spec.name: _entry(entry) for entry, spec in zip(entries, specs, strict=False)}
 
 
 def _entry(entry: Entry) -> Any:
@@ -103,7 +121,7 @@ def _plain(value: Any) -> Any:
     return [*value] if isinstance(value, tuple) else value
 
 
-def _flow(value: Any) -> str:
-    """The value on one line."""
+def on_one_line(value: Any) -> str:
+    """A value as YAML without a line break."""
     text: str = yaml.safe_dump(value, default_flow_style=True, width=_LINE, sort_keys=False)
     return text.removesuffix("...\n").strip()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+import textwrap
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,6 +15,7 @@ import click
 from pydantic import Field
 
 from bot.base.git import Git, GitError
+from bot.base.text import visible
 from bot.cli.commands.evaluate import SarifOptions
 from bot.cli.options import OrdinaryPath, build, json_option, options
 from bot.cli.say import defect, say
@@ -24,7 +27,7 @@ from ci.model.finding import CheckReport, CheckSettings
 from ci.model.folder_walk import legible
 from ci.model.frozen import Frozen
 from ci.model.settings import EvaluationSetup
-from ci.session.derive import derived_for
+from ci.session.derive import FAULTY, derived_for, workload_of_case
 from ci.session.operators import operators_at, places_below, workload_below
 from ci.session.placing import folder_of, operators_in, places_in, source_texts
 from ci.session.session import open_session
@@ -62,6 +65,8 @@ def check(ctx: click.Context, /, paths: tuple[Path, ...], as_json: bool, **given
             "Name an operator, as in `ascendopt check OPERATOR`, or give --changed-since REVISION."
         )
     folders = operators_of(paths, changed)
+    if settings.case and len(folders) != 1:
+        raise InputError(f"--case is for one operator; there are {len(folders)} at these paths.")
     reports = []
     for number, folder in enumerate(folders, 1):
         say(f"[{number}/{len(folders)}] {legible(folder)}", err=True)
@@ -165,20 +170,18 @@ def _changed_since(revision: str) -> Iterator[Path]:
 def _checked(folder: Path, setup: EvaluationSetup, settings: CheckSettings) -> CheckReport:
     """The operator's report; what cannot be checked says why."""
 
+    started = time.monotonic()
+
     def tell(what: str) -> None:
-        say(f"  {what}", err=True)
+        said = textwrap.shorten(visible(what, 1000), 100, placeholder=" …")
+        say(f"  {time.monotonic() - started:>4.0f} s  {said}", err=True)
 
     own = True
     try:
+        tell("reads the operator and what its build says")
         own = setup.workload is not None or _has_workload(folder)
         if not own:
-            tell("deriving a workload")
-            with TemporaryDirectory() as place:
-                file = derived_for(folder, setup, Path(place))
-                derived = setup.model_copy(update={"workload": file})
-                report = open_session(folder, derived).check(settings, tell)
-                note = "The workload was derived; `ascendopt workload derive` writes it down."
-                return report.model_copy(update={"notes": (note, *report.notes)})
+            return _without_workload(folder, setup, settings, tell)
         return open_session(folder, setup).check(settings, tell)
     except InputError as problem:
         words = str(problem)
@@ -188,6 +191,42 @@ def _checked(folder: Path, setup: EvaluationSetup, settings: CheckSettings) -> C
         words, own = defect(bug), True
     shown = legible(folder)
     return CheckReport(operator=shown.name, folder=shown, unchecked=words, refused=own)
+
+
+def _without_workload(
+    folder: Path, setup: EvaluationSetup, settings: CheckSettings, tell: Callable[[str], None]
+) -> CheckReport:
+    """The report of the one case that is asked for, else of a workload that is derived and of the
+    case of the repository on which the operator fails. Raises InputError when neither is there."""
+    with TemporaryDirectory() as name:
+        place, started = Path(name), time.monotonic()
+
+        def checked(file: Path, how: CheckSettings) -> CheckReport:
+            judged = setup.model_copy(update={"workload": file})
+            return open_session(folder, judged).check(how, tell)
+
+        if settings.case:
+            return checked(workload_of_case(settings.case, place), settings)
+        tell("deriving a workload")
+        most = settings.seconds / 2
+        faulty, note = place / FAULTY, ""
+        try:
+            file = derived_for(folder, setup, place, tell, most)
+        except InputError as problem:
+            if not faulty.is_file():
+                raise
+            note = str(problem)
+        left = settings.seconds - min(time.monotonic() - started, most)
+        settings = settings.model_copy(update={"seconds": left})
+        alone = settings.model_copy(update={"varied": 0})
+        found = checked(faulty, alone) if faulty.is_file() else None
+        if note:
+            assert found is not None
+            return found.model_copy(update={"notes": (note, *found.notes)})
+        report = checked(file, settings)
+        note = "The workload was derived; `ascendopt workload derive` writes it down."
+        report = report.model_copy(update={"notes": (note, *report.notes)})
+        return report if found is None else report.joined(found)
 
 
 def _has_workload(folder: Path) -> bool:

@@ -33,7 +33,8 @@ from ci.model.finding import CheckReport, CheckSettings, Finding
 from ci.model.operator import Operator
 from ci.model.trial import Outcome, Place
 from ci.model.workload import WorkloadCase
-from ci.simulator.launch import MEETS
+from ci.simulator.launch import MEETS, TRAPPED
+from ci.source.one_case import case_line, one_case
 
 Say: TypeAlias = Callable[[str], None]
 
@@ -46,6 +47,9 @@ ROUNDING = {family.name for family in WIDE.families if family.rounding}
 MOST_UNEXPLAINED = 4
 """Wrong cases that are held against what an operator may have taken for something else: each
 costs a launch and some calls of the golden function."""
+
+OF_SEVERAL = ("host_state",)
+"""Findings that only calls for several cases show."""
 
 REFUSABLE = (Outcome.COMPILE_ERROR, Outcome.TIMEOUT, Outcome.REJECTED)
 """How an operator fails on a case that it is not made for, besides its host side's saying so."""
@@ -80,7 +84,16 @@ class _Check:
         return self.elapsed > self.settings.seconds
 
     def own(self) -> None:
-        """The workload's cases."""
+        """The workload's cases, or the one that is asked for."""
+        if self.settings.case:
+            workload = self.standard.workload
+            asked, varied = one_case(self.standard.operator, workload, self.settings.case)
+            if varied:
+                self.say(f"case {asked.cases[0].name}")
+                if not self._vary(varied, asked.cases[0]):
+                    self.notes.append("The operator is not made for the case.")
+                return
+            self.standard = dataclasses.replace(self.standard, workload=asked)
         for case in self.standard.workload.cases:
             self.say(f"case {case.name}")
             found = self._plain(case)
@@ -97,7 +110,7 @@ class _Check:
         if isinstance(found, TrialFailure) or not found.compared.agrees:
             only_first(self.standard, case, self.findings, family)
             if family:
-                cases = [one for _, one in self.launched]
+                cases = [one for _, one in self.launched] or self.standard.workload.cases
                 ignored(self.standard, case, found, cases, self.findings)
         if isinstance(found, TrialFailure):
             self.findings.failure(found, family, mild=family == Empty.name)
@@ -138,19 +151,25 @@ class _Check:
             self.findings.launched(before, self.seed, family)
             self.launched.append((family, before.case))
         for family, case in (*((family, case) for family, case, _ in swept.wrong), *swept.odd):
-            taken = self._taken(case)
-            if taken is None or (family, case) in (*self.launched, *self.failed):
-                continue
-            self.varied[family] = self.varied.get(family, 0) + 1
-            self._doubt(family, case)
-            self._collect(case, taken, family)
-            (self.launched if isinstance(taken, Launched) else self.failed).append((family, case))
+            if (family, case) not in (*self.launched, *self.failed):
+                self._vary(family, case)
         for ladder in swept.longer:
             self._first_taken(ladder)
         if tier.late():
             self.notes.append("Half of the time is up: fewer cases were varied.")
         if swept.untaken:
             self.notes.append(f"Not varied: {', '.join(swept.untaken)}.")
+
+    def _vary(self, family: str, case: WorkloadCase) -> bool:
+        """Collect what a varied case shows; False where the operator is not made for it."""
+        taken = self._taken(case)
+        if taken is None:
+            return False
+        self.varied[family] = self.varied.get(family, 0) + 1
+        self._doubt(family, case)
+        self._collect(case, taken, family)
+        (self.launched if isinstance(taken, Launched) else self.failed).append((family, case))
+        return True
 
     def _doubt(self, family: str, case: WorkloadCase) -> None:
         if doubtful(self.standard, family, case):
@@ -163,15 +182,8 @@ class _Check:
     def _first_taken(self, ladder: Sequence[WorkloadCase]) -> None:
         """Collect what the first case shows that the operator is made for."""
         for case in ladder:
-            taken = self._taken(case)
-            if taken is None:
-                continue
-            self.varied[Lengths.name] = self.varied.get(Lengths.name, 0) + 1
-            self._doubt(Lengths.name, case)
-            self._collect(case, taken, Lengths.name)
-            kept = self.launched if isinstance(taken, Launched) else self.failed
-            kept.append((Lengths.name, case))
-            return
+            if self._vary(Lengths.name, case):
+                return
 
     def watch(self, build: SimulatorBuild) -> None:
         """The same cases, built to be checked, and what the host side says of all of them."""
@@ -180,7 +192,7 @@ class _Check:
         self.revalue(build)
         remembers(build, asked, self.findings)
         meetings.ask(asked)
-        if self.settings.varied:
+        if self.settings.varied and not (self.settings.case and self.findings.ordered()):
             self._far(build)
 
     def _far(self, build: SimulatorBuild) -> None:
@@ -193,6 +205,18 @@ class _Check:
         standard = dataclasses.replace(self.standard, workload=workload)
         if not far(standard, build, lambda: self.late, self.findings):
             self.notes.append("Time is up: not all tensors of gibibytes were tried.")
+
+    def alone(self, found: Finding) -> Finding:
+        """The finding with the line of its case, where a launch of that case alone shows it."""
+        if found.kind in OF_SEVERAL:
+            return found
+        name = self.findings.made_from.get(found.place.case, found.place.case)
+        own = [("", case) for case in self.standard.workload.cases]
+        for varied, case in (*self.launched, *self.failed, *own):
+            if case.name == name:
+                said = case_line(self.standard.operator, self.standard.workload, case, varied)
+                return found.model_copy(update={"alone": said})
+        return found
 
     def revalue(self, build: SimulatorBuild | None) -> None:
         """Make notes of what other values of a case's integers do not show, where no golden
@@ -328,8 +352,9 @@ class _Check:
         )
 
     def _taken(self, case: WorkloadCase) -> Launched | TrialFailure | None:
-        """The launch of a varied case; None where the operator is not made for it, or where the
-        case tells outputs that it would not give."""
+        """The launch of a varied case; None where the operator is not made for it, as its host side
+        or an assertion of its kernel says, or where the case tells outputs that it would not give.
+        """
         if not self.standard.workload.golden and as_inferred(self.standard, case) is False:
             return None
         try:
@@ -338,7 +363,9 @@ class _Check:
             return None
         if isinstance(found, CaseDeclined):
             return None
-        if isinstance(found, TrialFailure) and found.outcome in REFUSABLE:
+        if isinstance(found, TrialFailure) and (
+            found.outcome in REFUSABLE or found.refusal.sentence == TRAPPED
+        ):
             return None
         return found
 
@@ -376,8 +403,9 @@ def check(standard: Standard, settings: CheckSettings, say: Say) -> CheckReport:
         standard.backend.toolchain.prepare(("plain", "checked"))  # takes none of the check's time
     one = _Check(standard, settings, say)
     one.own()
-    one.vary()
-    if isinstance(standard.backend, SimulatorBackend) and one.launched:
+    if not settings.case:
+        one.vary()
+    if isinstance(standard.backend, SimulatorBackend) and (one.launched or one.failed):
         try:
             build = standard.backend.built(standard.operator, {}, standard.workload, "checked")
             one.watch(build)
@@ -392,7 +420,7 @@ def check(standard: Standard, settings: CheckSettings, say: Say) -> CheckReport:
         operator=standard.operator.name,
         folder=standard.operator.root,
         kernel=standard.operator.seen_from_folder(standard.operator.kernel_entry),
-        findings=tuple(_placed(found, standard.operator) for found in one.findings.ordered()),
+        findings=tuple(_placed(one.alone(f), standard.operator) for f in one.findings.ordered()),
         cases=len(one.launched),
         varied=one.varied,
         notes=tuple(one.notes),

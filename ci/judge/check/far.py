@@ -55,6 +55,7 @@ def far(
         where = f"With a tensor of {largest / 2**30:.1f} GiB the kernel {said}."
         for cause in _narrow(build, huge):
             place = cause.place.model_copy(update={"case": huge.case.name})
+            findings.made_from[huge.case.name] = huge.near.name
             findings.far(cause, place, f"{cause.text} {where}")
     return True
 

@@ -129,6 +129,8 @@ class Findings:
     """Cases of which nothing says how long the outputs are: errors of memory are notes."""
     steady: set[str] = field(default_factory=set)
     """Cases whose outputs do not hang on what nothing has written."""
+    made_from: dict[str, str] = field(default_factory=dict)
+    """The case of the workload that each of those with gibibytes was made from."""
     valued: set[Key] = field(default_factory=set)
     """Faults that hang on the values of a case's integers: notes."""
 

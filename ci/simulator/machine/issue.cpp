@@ -152,6 +152,14 @@ bool accumulates(const char* mnemonic, const char* dtype) {
            std::any_of(std::begin(TYPES), std::end(TYPES), is(dtype));
 }
 
+// Those that the documentation gives no memory for both result and source, not in one repeat either
+// (Gather, Gatherb, Brcb, MrgSort).
+bool lies_apart(const char* mnemonic) {
+    constexpr const char* NAMES[] = {"vgather", "vgatherb", "vbrcb", "vmrgsort4"};
+    return std::any_of(std::begin(NAMES), std::end(NAMES),
+                       [&](const char* name) { return std::strcmp(mnemonic, name) == 0; });
+}
+
 void check_own_source(const char* mnemonic, const char* dtype, const VectorOperand* operands,
                       const std::vector<uint32_t>& offsets, int count, uint32_t repeats,
                       const void* site) {
@@ -176,7 +184,14 @@ void check_own_source(const char* mnemonic, const char* dtype, const VectorOpera
                 (read.repeat_stride == 0 || operands[target].repeat_stride == 0) &&
                 accumulates(mnemonic, dtype))
                 continue;
-            if (!overwrites_own_source(read, start, operands[target], low, repeats)) continue;
+            if (!overwrites_own_source(read, start, operands[target], low, repeats)) {
+                if (launch().checked && lies_apart(mnemonic))
+                    warn(site, "not_apart", mnemonic,
+                         "%s writes its result over its own source, at %s; the documentation wants "
+                         "the two apart.",
+                         mnemonic, where().c_str());
+                continue;
+            }
             warn(site, "own_source", mnemonic,
                  "%s writes its result over its own source, at %s, before later repeats have read "
                  "it: they read the result.",

@@ -149,6 +149,17 @@ def test_words_of_a_run_are_no_markup(forge: Forge) -> None:
     assert "<img" not in comment.body and " @alice" not in comment.body
 
 
+def test_a_new_finding_has_a_command_that_shows_it_alone_unless_it_is_long() -> None:
+    one = job(kind="check", operator=SCALE)
+    short, long = (
+        finding(line).model_copy(update={"alone": f"{{name: tail, inputs: {{x: {said}}}}}"})
+        for line, said in ((3, "{shape: [7]}"), (4, [*range(500)]))
+    )
+    text = section(one, found(one, new=(short, long), old=(short,)))
+    command = f"`ascendopt check {SCALE} --case '{{name: tail, inputs: {{x: {{shape: [7]}}}}}}'`"
+    assert text.count("--case") == text.count(command) == 1
+
+
 def test_the_comment_is_in_the_repositorys_language() -> None:
     asked = job(kind="check", operator=SCALE)
     seen = {"varied": "length", "more": 2, "advice": finding_rule("overrun").advice}

@@ -47,6 +47,23 @@ VECTOR = """
     CrossCoreSetFlag<0, PIPE_MTE3>(15 + over);
     CrossCoreWaitFlag(15 + over);
 """
+IN_PLACE = """
+    TPipe pipe;
+    const int32_t apart = OVER * 8192;  // elements
+    LocalTensor<float> all(TPosition::VECCALC, 0, 16384);
+    LocalTensor<uint32_t> places(TPosition::VECCALC, 100000, 64);
+    Duplicate(all, 1.0f, 16384);
+    Duplicate(places, uint32_t(0), 64);
+    PipeBarrier<PIPE_ALL>();
+    Brcb(all[apart], all, 1, BrcbRepeatParams(1, 8));
+    PipeBarrier<PIPE_ALL>();
+    Gather(all[apart], all, places, 0, 64);
+    PipeBarrier<PIPE_ALL>();
+    const uint16_t lengths[4] = {8, 8, 0, 0};
+    MrgSort(all[apart], MrgSortSrcList<float>(all, all[16], all, all),
+            MrgSort4Info(lengths, false, 3, 1));
+    PipeBarrier<PIPE_ALL>();
+"""
 CUBE = """
     const int32_t over = OVER;
     LocalTensor<half> l1(TPosition::A1, 0, 65536);
@@ -326,6 +343,12 @@ def test_a_result_over_a_part_of_its_source_within_a_repeat_is_named(
     (text,) = harness.over(SHIFTED, 1).warned("own_source")
     assert "within one repeat" in text
     assert harness.over(SHIFTED, 0).warned("own_source") == []
+
+
+def test_a_result_that_must_lie_apart_from_its_source_is_named(harness: CheckedHarness) -> None:
+    named = harness.over(IN_PLACE, 0).warned("not_apart")
+    assert [text.split()[0] for text in named] == ["vbrcb", "vgather", "vmrgsort4"]
+    assert harness.over(IN_PLACE, 1).warned("not_apart") == []
 
 
 @pytest.mark.parametrize(

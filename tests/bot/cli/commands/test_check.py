@@ -15,6 +15,8 @@ from bot.cli.commands import check
 from bot.cli.commands.check import operators_of
 from bot.cli.main import run
 from ci.session.session import Session, open_session
+from tests.ci.derive.test_derive import BIAS_ADD, PROGRAM, copied, edited
+from tests.ci.judge.check.small_operator import TWICE, ordered, write_operator
 from tests.ci.source.test_placed import two_in_a_folder
 from tests.places import SAMPLE
 
@@ -89,6 +91,79 @@ def test_a_fault_of_a_changed_operator_ends_with_1_and_has_its_line_in_sarif(
     assert [line for line in capsys.readouterr().out.splitlines() if "error: " in line] == [
         line for line in said.splitlines() if "error: " in line
     ]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kept", [True, False], ids=["varied", "own, no golden function"])
+def test_a_finding_has_a_command_that_shows_it_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kept: bool
+) -> None:
+    """It needs no workload where none judges the results: the case says all."""
+    body = TWICE if kept else TWICE.replace(ordered("V_MTE3"), "")
+    operator = write_operator(tmp_path / "small", body, golden="x * np.float32(2)")
+    workload = operator / "workload.yaml"
+    if not kept:
+        lines = workload.read_text().splitlines(keepends=True)
+        workload.write_text("".join(one for one in lines if not one.startswith("golden:")))
+    varied = "4" if kept else "0"
+    assert run(["check", str(operator), "--varied", varied, "--seconds", "600"]) == 1
+    said = capsys.readouterr().out.splitlines()
+    at = next(n for n, line in enumerate(said) if "alone: ascendopt " in line)
+    start = max(n for n in range(at) if " error: " in said[n])
+    if not kept:
+        workload.unlink()
+    assert run(shlex.split(said[at].partition("alone: ascendopt ")[2])) == 1
+    shown = capsys.readouterr()
+    assert said[start] in shown.out.splitlines()
+    assert "in 1 case" in shown.out or "in 0 cases" in shown.out
+    assert "varied cases" not in shown.err and "deriving" not in shown.err
+
+
+def test_a_case_that_the_workload_does_not_have_is_bad_input(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["check", "src/math/affine_clamp", "--case", "nowhere"]) == 2
+    assert "--case is 'nowhere'" in capsys.readouterr().out
+
+
+def test_a_case_is_for_one_operator(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = checkout / "src/math/affine_clamp"
+    shutil.copytree(source, source.with_name("another"))
+    assert run(["check", "src/math", "--case", "own"]) == 2
+    assert "--case is for one operator; there are 2" in capsys.readouterr().err
+
+
+@pytest.mark.long
+def test_deriving_a_workload_is_told_and_takes_half_of_the_seconds(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Git(checkout).run("checkout", "-q", "--", ".")
+    (checkout / "src/math/affine_clamp/workload.yaml").unlink()
+    asked = ["check", "src/math/affine_clamp", "--varied", "0", "--seconds", "0.5", "--json"]
+    assert run(asked) == 0
+    shown = capsys.readouterr()
+    (report,) = json.loads(shown.out)
+    assert report["cases"] == 1  # one is tried, whatever time is left
+    told = ("deriving a workload", "builds the host side", "passes", "runs 1 case as written")
+    assert all(words in shown.err for words in told)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("others", ["COLUMN_TILE", "COLUMN_TILE * 4096"], ids=["pass", "fail"])
+def test_an_operator_that_fails_on_a_case_of_its_repository_fails_its_check(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], others: str
+) -> None:
+    """Whether or not a workload can be derived of what it passes."""
+    tile = f"std::max(rows == 8 ? COLUMN_TILE * 4096 : {others}, "
+    place = edited(copied(BIAS_ADD, tmp_path), "std::min(COLUMN_TILE, ", tile)
+    (place / "examples").mkdir()
+    (place / "examples" / "test_bias_add.cpp").write_text(PROGRAM)
+    assert run(["check", str(place), "--varied", "0", "--seconds", "600", "--json"]) == 1
+    (report,) = json.loads(capsys.readouterr().out)
+    errors = [one for one in report["findings"] if one["severity"] == "error"]
+    assert [one["place"]["case"] for one in errors] == ["float32_8x2048"]
+    assert "8, 2048" in errors[0]["alone"]
+    assert (report["cases"] > 1) == (others == "COLUMN_TILE")
 
 
 def test_a_good_operator_ends_with_0_and_json_says_what_was_run(

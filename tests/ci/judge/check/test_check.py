@@ -54,6 +54,20 @@ def test_an_integer_that_no_float_holds_is_named_where_a_result_is_wrong(tmp_pat
 
 
 @pytest.mark.long
+def test_a_varied_case_that_the_kernel_itself_refuses_says_nothing(tmp_path: Path) -> None:
+    asserted = write_operator(
+        tmp_path / "asserted",
+        f"        ascendc_assert(n == 1024);\n{TWICE}",
+        golden="x * np.float32(2)",
+    )
+    report = checked(asserted, varied=4)
+    assert not [one for one in report.findings if one.kind == "launch_error"]
+    own = edited(asserted, ("op_kernel/small.cpp", "n == 1024", "n == 1025"))
+    (one,) = found(checked(own), "launch_error")
+    assert "trap()" in one.text
+
+
+@pytest.mark.long
 def test_an_instruction_of_no_lanes_is_named_where_a_result_is_wrong(tmp_path: Path) -> None:
     body = f"""{LOAD}
         uint32_t whole = (n - LAST) / 64;
