@@ -101,9 +101,7 @@ def _given(source: Source, node: Node) -> Iterator[tuple[str, str]]:
         value = node.child_by_field_name("value") or node.child_by_field_name("right")
         if name is not None and value is not None:
             yield source.code(name), source.code(value)
-    elif node.type == "call_expression" and (
-        arguments := node.child_by_field_name("arguments")
-    ):
+    elif node.type == "call_expression" and (arguments := node.child_by_field_name("arguments")):
         for one in arguments.named_children:
             if one.type == "identifier" and _DEVICE.search(code := source.code(node)):
                 yield source.code(one), code
