@@ -177,8 +177,8 @@ def _hopeless(
 
     A failure counts from whatever parent it was tried, and so does what other shapes refused of the
     move but not of its parent; one that was idle or clearly harmful only from the present value,
-    and with the kernel as it is: another one may want it. So is what made the program of an
-    earlier trial, which has one other value or stands at the present ones.
+    and with the kernel as it is: another one may want it. Values
+    that made the present program, or that of a trial which differs in one of them, were idle, too.
     Where several kernels did not care what a knob was, no other one is asked.
     """
     now, kernel, mine = template.values, _kernel(best, template), template.skeleton()
