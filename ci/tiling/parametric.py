@@ -197,10 +197,10 @@ def _hopeless(
             values = now | {k: at.values[k] for k in now if k in at.values}
             first = programs.setdefault(trial.program, values) if trial.program else values
             differ = [k for k in now if first[k] != values[k]]
-            for knob in differ if first == now or len(differ) == 1 else ():
-                if now[knob] in (first[knob], values[knob]):
-                    other = values[knob] if first[knob] == now[knob] else first[knob]
-                    found.setdefault(knob, ([], []))[0].append(other)
+            for name in differ if first == now or len(differ) == 1 else ():
+                if now[name] in (first[name], values[name]):
+                    other = values[name] if first[name] == now[name] else first[name]
+                    found.setdefault(name, ([], []))[0].append(other)
         parent = by_hash.get(trial.candidate.parent)
         knobs = trial.candidate.knobs
         if parent is None or not knobs:
