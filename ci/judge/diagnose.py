@@ -162,6 +162,12 @@ def _copies(pipes: PipeTime, share: dict[str, float], ub_bytes: int) -> Iterator
         )
 
 
+def bytes_a_copy(pipes: PipeTime) -> float:
+    """Bytes that a copy from or to global memory moves, in the mean; 0 where nobody counted."""
+    copies = _count(pipes, ("copy_gm_to_ubuf", "copy_ubuf_to_gm"))
+    return (pipes.gm_read_bytes + pipes.gm_write_bytes) / copies if copies else 0.0
+
+
 def _vectors(pipes: PipeTime, share: dict[str, float]) -> Iterator[Finding]:
     vector = share.get("VECTOR", 0.0)
     count = _count(pipes, ("v",))

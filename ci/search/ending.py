@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-MOST_IDLE: Final = 30
+MOST_IDLE: Final = 12
 """Proposals of a stage in a row that cost no evaluation, after which it counts as exhausted."""
 
 

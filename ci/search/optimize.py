@@ -83,6 +83,9 @@ def optimize(
             except ModelUnavailable as problem:
                 stopped = str(problem)
                 run.note(f"{stopped} The run ends with what was found.")
+            else:
+                spare = amount(budget.left, "evaluation")
+                run.note(f"The search ends with {spare} left: it has no more to try.")
         result = conclude(run, operator, settings.model_dump() | chosen, steps.used, done)
         if task.bank is not None and settings.learn:
             source = Provenance(commit=result.base_commit, origin=f"run {result.run}")

@@ -12,16 +12,18 @@ from typing import Final
 
 from ci.judge.roofline import Floor, floor_at, launched_on, touched_bytes
 from ci.model.ensemble import CONDITIONS
-from ci.model.objective import worth
+from ci.model.objective import gains, worth
 from ci.model.trial import CaseMeasurement, Measurement, Trial
+from ci.tiling.knobs import LEAST_UB
 from ci.tiling.template import Knob, KnobValue, TilingTemplate
-from rules.devices import Device
+from rules.devices import Device, nearest_device
 
 LEAST: Final = 1.02
 """A limit is foretold to help from 2 % on: what is foretold may be wrong by as much."""
 
 SLOWER: Final = 0.995
-"""No case may be foretold to lose more than half a percent in any start state."""
+"""No case may be foretold to lose more than half a percent as measured, and in no other start state
+may the cases together."""
 
 
 def cores_at(knob: Knob, value: KnobValue, size: int | None) -> int | None:
@@ -60,12 +62,27 @@ def starves(template: TilingTemplate, knob: Knob, value: KnobValue, best: Trial)
     return False
 
 
+def limits_nothing(template: TilingTemplate, knob: Knob, value: KnobValue) -> bool:
+    """Whether a limit that is not there yet leaves every case all cores, or all of the unified
+    buffer."""
+    sizes = template.cut.elements
+    if not sizes or template.values[knob.name] != knob.neutral:
+        return False
+    chip = nearest_device(template.device)
+    if knob.kind == "ub_work":
+        room = chip.architecture.memory_bytes("UB")
+        return all(size * int(value) + LEAST_UB >= room for size in sizes)
+    cores = [cores_at(knob, value, size) for size in sizes]
+    return all(n is not None and n >= chip.vector_cores for n in cores)
+
+
 def foretold(
     knob: Knob, value: KnobValue, sizes: Sequence[int | None], measured: Measurement
 ) -> float:
     """How many times as fast a limit on the cores makes the program, as a search counts it.
 
-    1 where that is not known, or where some case would be slower in some state that was timed.
+    1 where that is not known, where some case would be slower as measured, and where all together
+    would be in some state that was timed: what the verdict asks.
     """
     cases = []
     for case, size in zip(measured.cases, sizes, strict=False):
@@ -82,13 +99,14 @@ def foretold(
         own = known[measured.fingerprint.state]
         if own * SLOWER > case.median_us:
             return 1.0
-        if any(known[state] * SLOWER > us for state, us in _timed(case).items()):
-            return 1.0
         moved = {"samples_us": (own,), "median_us": own, "low_us": own, "high_us": own}
         cases.append(
             case.model_copy(update=moved | {"members_us": {s: known[s] for s in _timed(case)}})
         )
-    return worth(measured, measured.model_copy(update={"cases": tuple(cases)}))
+    then = measured.model_copy(update={"cases": tuple(cases)})
+    if any(gain < SLOWER for gain in gains(measured, then).values()):
+        return 1.0
+    return worth(measured, then)
 
 
 def _timed(case: CaseMeasurement) -> dict[str, float]:
@@ -99,18 +117,27 @@ def _time(
     case: CaseMeasurement, us: float, cores: int, measured: Measurement, state: str
 ) -> float | None:
     """The time on at most so many cores in µs; None where the chip is unknown, or the program takes
-    less than its floor.
+    less than its copies do.
 
     What the program takes above launch, start, copies and arithmetic is filling and draining the
-    pipes: as much on each core, whatever else it has to do.
+    pipes: as much on each core, whatever else it has to do. Arithmetic takes the cycles that were
+    counted in the state of the measurement, or what another state has left for it.
     """
     chip = launched_on(measured.fingerprint.model_copy(update={"state": state}))
     if chip is None:
         return None
-    if cores >= case.pipes.block_dim:
+    blocks = case.pipes.block_dim
+    if cores >= blocks:
         return us
-    now, then = (_floor(case, n, chip) for n in (case.pipes.block_dim, cores))
-    return us + then.us - now.us if us >= now.us else None
+    now, then = (_floor(case, n, chip) for n in (blocks, cores))
+    left = us - now.launch_us - now.start_us
+    if left < now.copies_us:
+        return None
+    arithmetic = min(now.arithmetic_us, left)
+    slower = then.arithmetic_us / now.arithmetic_us if now.arithmetic_us else 1.0
+    before = max(now.copies_us, arithmetic)
+    after = max(then.copies_us, arithmetic * slower)
+    return us + then.launch_us + then.start_us + after - now.launch_us - now.start_us - before
 
 
 def _floor(case: CaseMeasurement, blocks: int, chip: Device) -> Floor:

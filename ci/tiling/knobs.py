@@ -30,6 +30,8 @@ UB_SHARES = 16
 UB_SHARE_VALUES = (1, 2, 3, 4, 6, 8, 10, 12, 14, 16)
 UB_WORK = (0, 1, 2, 4, 8, 16, 32)
 """Bytes of UB for each element of the input that is cut: a tile of all there is takes 8 to 64."""
+BUFFERS = (1, 2, 3, 4)
+"""Buffers of a queue: a larger number of such a name is a size."""
 LEAST_UB = 16384
 """Bytes of UB that the smallest input has, for what tilings hold back of it."""
 
@@ -147,8 +149,8 @@ def _constant_knobs(source: Source, path: str, caps: tuple[int, ...]) -> list[Kn
         kind: Kind = "constant"
         values: tuple[int, ...] = ()
         decides: Decides = "partition"
-        if _BUFFER.search(name):
-            values, decides = (1, 2, 3, 4), "buffer_number"
+        if _BUFFER.search(name) and value <= max(BUFFERS):
+            values, decides = BUFFERS, "buffer_number"
         elif name in blocks or _CORES.search(name):
             kind, values, decides = "block_constant", caps, "block_dim"
         knobs.append(

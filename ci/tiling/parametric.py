@@ -17,7 +17,7 @@ from ci.model.objective import worth
 from ci.model.trial import Outcome, Trial
 from ci.tiling.core_counts import core_counts
 from ci.tiling.core_knobs import NO_CAP
-from ci.tiling.foretold import LEAST, foretold, starves
+from ci.tiling.foretold import LEAST, foretold, limits_nothing, starves
 from ci.tiling.knob_words import limit, move_id, reason, set_to
 from ci.tiling.template import Knob, KnobValue, TilingTemplate
 
@@ -104,7 +104,7 @@ def knob_moves(
     of their promise, whether it held. Then the limits on the cores that the profile speaks for, the
     first choice of each knob, the second …, and at last what seldom held. Moves that an earlier one
     proves idle are left out: it changed no figure, and went further. So are those of knobs that
-    changed no figure under `INDIFFERENT` kernels.
+    changed no figure under `INDIFFERENT` kernels, and limits that limit nothing in any case.
     """
     hopeless = _hopeless(template, best, history, templates)
     kinds = list(dict.fromkeys([*(k for c in classes for k in _BY_CLASS.get(c, ())), *_ALL_KINDS]))
@@ -115,6 +115,7 @@ def knob_moves(
             (k, v)
             for v in _preferred(template, k)
             if not _ruled_out(k, now[k.name], v, *hopeless.get(k.name, ([], [])))
+            and not limits_nothing(template, k, v)
             and not starves(template, k, v, best)
         ][:MOST_MOVES]
         for k in knobs
@@ -176,7 +177,8 @@ def _hopeless(
 
     A failure counts from whatever parent it was tried, and so does what other shapes refused of the
     move but not of its parent; one that was idle or clearly harmful only from the present value,
-    and with the kernel as it is: another one may want it.
+    and with the kernel as it is: another one may want it. Values
+    that made the present program, or that of a trial which differs in one of them, were idle, too.
     Where several kernels did not care what a knob was, no other one is asked.
     """
     now, kernel, mine = template.values, _kernel(best, template), template.skeleton()
@@ -185,12 +187,20 @@ def _hopeless(
     found: dict[str, tuple[list[KnobValue], list[KnobValue]]] = {}
     idle_under: dict[str, list[dict[str, str]]] = {}
     acted: set[str] = set()
+    programs: dict[str, dict[str, KnobValue]] = {}
     for trial in history:
         at = templates.get(trial.candidate.hash)
         if at is not None and _kernel(trial, template) == kernel and at.skeleton() == mine:
             apart = [k for k in now if at.values.get(k, now[k]) != now[k]]
             if len(apart) == 1 and _ratio(trial, best) > HARM:  # from whatever it was made
                 found.setdefault(apart[0], ([], []))[1].append(at.values[apart[0]])
+            values = now | {k: at.values[k] for k in now if k in at.values}
+            first = programs.setdefault(trial.program, values) if trial.program else values
+            differ = [k for k in now if first[k] != values[k]]
+            for name in differ if first == now or len(differ) == 1 else ():
+                if now[name] in (first[name], values[name]):
+                    other = values[name] if first[name] == now[name] else first[name]
+                    found.setdefault(name, ([], []))[0].append(other)
         parent = by_hash.get(trial.candidate.parent)
         knobs = trial.candidate.knobs
         if parent is None or not knobs:
@@ -280,10 +290,11 @@ def sample(
     now = template.values
 
     def acting(values: Mapping[str, KnobValue]) -> dict[str, KnobValue]:
-        """The values without those that changed no figure when they were moved alone."""
+        """The values without those that change no figure, or changed none when moved alone."""
         return {
             k.name: now[k.name]
             if _ruled_out(k, now[k.name], values[k.name], hopeless.get(k.name, ([], []))[0], [])
+            or limits_nothing(template, k, values[k.name])
             else values[k.name]
             for k in template.knobs
         }

@@ -11,6 +11,7 @@ from ci.proposer.base import Step
 from ci.proposer.motifs.rewrite import applications
 from ci.proposer.rules.choice import applied, rank_motifs
 from ci.proposer.rules.diagnosing import diagnose_by_rules
+from ci.proposer.rules.prospects import can_matter
 from ci.proposer.sources import changed_only, editable
 from ci.tiling.knob_words import knob_changes, moved
 from ci.tiling.parametric import knob_moves, sample
@@ -93,6 +94,8 @@ class KnobMutator:
             if not set(motif.classes) & set(diagnosis.classes):
                 continue
             for one in applications(motif, motif.forward, texts):
+                if step.best.measurement and not can_matter(one, step.best.measurement):
+                    continue
                 candidate = applied(step, "tiling", one)
                 mine = {p: t for p, t in candidate.files.items() if p in template.sources}
                 if template.admits(mine):

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
+from ci.judge.diagnose import bytes_a_copy
+from ci.judge.roofline import touched_bytes
 from ci.model.trial import CaseMeasurement, Measurement
 from ci.proposer.motifs.rewrite import Application
 from ci.proposer.motifs.transforms.buffers import SHIFT_BYTES
@@ -24,6 +26,10 @@ a trial."""
 LEAST_CONFLICT = 0.03
 """Least share of the time that bank conflicts must take for a shift of buffers to be worth a
 trial."""
+
+LEAST_MOVED = 0.02
+"""Least share of a copy that the window of global memory must be which it moves in vain where it
+begins within one: of copies of 32 KiB an aligned start saves nothing that shows."""
 
 ONE_MORE = 1.15
 """One more of the memory in use, after another buffer for a queue: with less room than that it
@@ -54,7 +60,8 @@ _SHIFTS = ("bank_offset", "part_operands", "part_operands_with_room")
 def can_matter(one: Application, measured: Measurement) -> bool:
     """Whether an application fits the unified buffer and saves what costs time in some case.
 
-    Instructions that the device takes longer for than for those they replace save nothing.
+    Instructions that the device takes longer for than for those they replace save nothing, nor does
+    a stream past an L2 cache that holds all that is touched: it displaces nothing there.
     """
     device = nearest_device(measured.fingerprint.device)
     room = device.architecture.memory_bytes("UB")
@@ -65,6 +72,11 @@ def can_matter(one: Application, measured: Measurement) -> bool:
             return False
     if _cycles(form.replace, device) > _cycles(form.sequence, device):
         return False
+    if form.transform == "cache_hint":
+        return any(sum(touched_bytes(c.pipes)) > device.number("l2.bytes") for c in measured.cases)
+    if form.transform == "align_tile":
+        window = device.architecture.window_bytes
+        return any(window > LEAST_MOVED * bytes_a_copy(case.pipes) for case in measured.cases)
     if form.transform in _SHIFTS:
         return any(_conflicts(case) >= LEAST_CONFLICT for case in measured.cases)
     unit = one.motif.saves

@@ -22,6 +22,8 @@ from ci.proposer.base import Proposer, Step
 from ci.proposer.rules.proposer import rules_proposer
 from ci.search.base import Strategy
 from ci.search.optimize import optimize
+from ci.search.run import Run
+from ci.search.steps import Steps
 from ci.search.strategies.ascendoptimizer import AscendOptimizer
 from ci.search.task import Task
 from ci.system.trial_store import TRIALS_FILE, TrialStore
@@ -125,6 +127,29 @@ def test_a_tiling_step_keeps_the_kernel_and_a_kernel_step_the_tiling(tmp_path: P
         fixed = KERNEL_FILE if trial.candidate.stage == "tiling" else HOST_FILE
         parent = files[trial.candidate.parent]
         assert trial.candidate.files.get(fixed) == parent.get(fixed)
+
+
+class Ended(Strategy):
+    """Takes one step, and has no more to try."""
+
+    name = "ended"
+    summary = "one step"
+
+    def search(self, run: Run, steps: Steps) -> None:
+        steps.take("tiling", steps.start())
+
+
+@pytest.mark.parametrize(
+    ("strategy", "said"),
+    [
+        (Ended(), "The search ends with 1 evaluation left: it has no more to try."),
+        (AscendOptimizer(), "The budget is spent."),
+    ],
+)
+def test_a_search_says_why_it_ends(tmp_path: Path, strategy: Strategy, said: str) -> None:
+    notices = list[Notice]()
+    run(write(tmp_path), tmp_path / "out", notices=notices, budget=4, strategy=strategy)
+    assert [n.text for n in notices if n.text.startswith(("The search", "The budget"))] == [said]
 
 
 def test_another_seed_does_not_continue_a_run(tmp_path: Path) -> None:
@@ -315,6 +340,8 @@ import os, signal, sys
 from pathlib import Path
 from ci.source.discovery import load_operator
 from ci.search.optimize import optimize
+from ci.search.run import Run
+from ci.search.steps import Steps
 from ci.model.settings import OptimizeSettings
 from ci.proposer.rules.proposer import rules_proposer
 from ci.search.task import Task

@@ -229,6 +229,27 @@ def test_a_knob_that_several_kernels_did_not_care_for_is_left_alone_under_the_ne
     assert "ubSize.share" in names([*two, *under(3, 2 * baseline_us)])
 
 
+def test_what_made_the_program_at_hand_is_idle_in_all_that_it_moved(
+    operator: Operator, baseline: Trial
+) -> None:
+    template = synthesize(operator, "910B4")
+    values = template.values | {"ubSize.work": 4, "ubSize.share": 8}
+    own = baseline.model_copy(update={"program": "same"})
+    candidate = Candidate(
+        files=template.changes(values), parent=baseline.candidate.hash, stage="tiling", knobs=values
+    )
+    equal = own.model_copy(update={"number": 1, "candidate": candidate, "cached": True})
+
+    def moves(*history: Trial) -> set[tuple[str, KnobValue]]:
+        return set(moved(operator, baseline, [*history]))
+
+    both = {("ubSize.work", 4), ("ubSize.share", 8)}
+    assert both <= moves(own)
+    assert not both & moves(own, equal)
+    other = equal.model_copy(update={"program": "other"})
+    assert both <= moves(own, other)
+
+
 def test_samples_are_the_same_for_the_same_seed_and_stay_near(
     operator: Operator, baseline: Trial
 ) -> None:

@@ -321,6 +321,15 @@ def test_a_number_that_the_work_is_not_cut_by_is_no_knob_whatever_its_name(
     assert "SPLIT_ROWS" not in values
 
 
+def test_a_size_that_is_called_a_buffer_is_no_number_of_buffers(tmp_path: Path) -> None:
+    given = "const uint32_t BUFFER_NUM = 1;"
+    host = HOST.replace(given, f"{given}\nconst uint32_t DOUBLE_BUFFER_SIZE = 65536;")
+    host = host.replace("ubParts = 4;", "ubParts = length > DOUBLE_BUFFER_SIZE ? 4 : 2;")
+    knobs = {k.name: k for k in synthesize(write(tmp_path, host=host), "910B4").knobs}
+    assert knobs["BUFFER_NUM"].values == (1, 2, 3, 4)
+    assert knobs["DOUBLE_BUFFER_SIZE"].values == ()
+
+
 def test_what_is_given_as_the_block_dim_is_a_knob_whatever_its_name(tmp_path: Path) -> None:
     given = "const uint32_t BUFFER_NUM = 1;"
     host = HOST.replace(given, f"{given}\nconst uint32_t BLOCK_DIM = 8;")

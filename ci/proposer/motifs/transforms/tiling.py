@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.transforms.nodes import nodes, without
-from ci.source.cpp_source import Edit, Source, constants
+from ci.source.cpp_source import Edit, Source, constants, identifiers, walk
 
 LINE_BLOCKS = 16
 """32-byte blocks in the 512 bytes that global memory delivers best."""
@@ -29,13 +29,16 @@ _NOT_SIZES = re.compile(
 )
 _VALUE = re.compile(r"^(\d+)([uUlL]*)$")
 _CORES = re.compile(r"core|block_?dim|aiv|num_?blocks", re.I)
+_DEVICE = re.compile(r"GetCoreMemSize\(|GetCoreNum\w*\(|GetPlatformInfo\(|DataType\w*\(")
 _ONE = re.compile(r"^\{?([\w.\->]+)=1[uUlL]*;\}?$")
 
 
 def align_tile(source: Source, parameters: Mapping[str, object]) -> Iterator[Match]:
     """Round the tile down to whole 512-byte lines of global memory.
 
-    Sites are declarations of a number of 32-byte blocks that fit a part of UB.
+    Sites are declarations of a number of 32-byte blocks that fit a part of UB. A tile of less than
+    a line stays as it is, unless no shape decides how large it is: then it is one of the shares of
+    UB that the device and the dtype leave, and a guard would never go the other way.
     """
     for node in nodes(source, "init_declarator"):
         name, value = node.child_by_field_name("declarator"), node.child_by_field_name("value")
@@ -53,14 +56,61 @@ def align_tile(source: Source, parameters: Mapping[str, object]) -> Iterator[Mat
         if "ub" not in source.code(left).lower() and "ub" not in word.lower():
             continue
         place = node.parent.end_byte
-        if re.match(rf"\s*if \({word} >= {LINE_BLOCKS}\)", source.shadow[place:]):
+        rounded = f"{word} -= {word} % {LINE_BLOCKS};"
+        guarded = rf"\s*(?:if \({word} >= {LINE_BLOCKS}\) \{{\s*)?{re.escape(rounded)}"
+        if re.match(guarded, source.shadow[place:]):
             continue
         indent = "\n" + source.indent(node.parent.start_byte)
-        text = (
-            f"{indent}if ({word} >= {LINE_BLOCKS}) {{"
-            f"{indent}    {word} -= {word} % {LINE_BLOCKS};{indent}}}"
-        )
+        text = indent + rounded
+        if not _of_no_shape(source, value):
+            text = f"{indent}if ({word} >= {LINE_BLOCKS}) {{{indent}    {rounded}{indent}}}"
         yield Match(place, (Edit(place, place, text),), note=word)
+
+
+def _of_no_shape(source: Source, value: Node) -> bool:
+    """Whether an expression hangs on what the function computes of the device, of dtypes and of
+    constants alone; False where a name comes from elsewhere."""
+    function = source.function_at(value.start_byte)
+    if function is None:
+        return False
+    given = dict[str, set[str]]()
+    for one in walk(function.body):
+        if one.start_byte >= value.start_byte:
+            break
+        for name, code in _given(source, one):
+            given.setdefault(name, set()).add(code)
+    fixed = {source.code(name) for _, name, _ in constants(source)}
+    left, known = set(_names(source.code(value))), set[str]()
+    while left:
+        name = left.pop()
+        if name in known or name in fixed:
+            continue
+        codes = [code for code in given.get(name, ()) if not _DEVICE.search(code)]
+        if name not in given or any("->" in code for code in codes):
+            return False  # the context's, by its pointer, is of the shapes or the attributes
+        known.add(name)
+        left |= {n for code in codes for n in _names(code)}
+    return True
+
+
+def _given(source: Source, node: Node) -> Iterator[tuple[str, str]]:
+    """(name, code) of what a node gives a value: by assignment, or as an argument of a call that
+    asks the device or a dtype."""
+    if node.type in ("init_declarator", "assignment_expression"):
+        name = node.child_by_field_name("declarator") or node.child_by_field_name("left")
+        value = node.child_by_field_name("value") or node.child_by_field_name("right")
+        if name is not None and value is not None:
+            yield source.code(name), source.code(value)
+    elif node.type == "call_expression" and (arguments := node.child_by_field_name("arguments")):
+        for one in arguments.named_children:
+            if one.type == "identifier" and _DEVICE.search(code := source.code(node)):
+                yield source.code(one), code
+
+
+def _names(code: str) -> frozenset[str]:
+    """Names of the variables in an expression: no types, no functions, and no enumerators."""
+    plain = re.sub(r"static_cast<[^<>]*>|\(u?int\d*_t\)|(?:\w+\s*::\s*)+\w+|\b\w+(?=\()", "", code)
+    return identifiers(plain)
 
 
 def scale_constant(source: Source, parameters: Mapping[str, object]) -> Iterator[Match]:

@@ -102,3 +102,28 @@ def test_buffers_are_shifted_where_operands_conflict(conflicts: float, matters: 
 
 def test_one_instruction_that_takes_longer_than_two_is_not_tried() -> None:
     assert not can_matter(application("fuse-muladd"), measured(0.9))
+
+
+@pytest.mark.parametrize(("megabytes", "worth_a_trial"), [(40, False), (60, True)])
+def test_a_stream_past_l2_is_worth_a_trial_where_l2_does_not_hold_it(
+    megabytes: int, worth_a_trial: bool
+) -> None:
+    kernel = {"k.cpp": "class K { void Init() { xGm.SetGlobalBuffer(x, n); } };"}
+    (one,) = applications(MOTIFS["cache-hint"], MOTIFS["cache-hint"].forward, kernel)
+    (case,) = measured(0.5).cases
+    moved = {"gm_read_bytes": megabytes << 20, "gm_write_bytes": megabytes << 20}
+    large = case.model_copy(update={"pipes": case.pipes.model_copy(update=moved)})
+    assert can_matter(one, measured(0.5).model_copy(update={"cases": (large,)})) is worth_a_trial
+
+
+@pytest.mark.parametrize(("bytes_a_copy", "worth_a_trial"), [(8192, True), (32768, False)])
+def test_an_aligned_start_is_worth_a_trial_where_copies_are_short(
+    bytes_a_copy: int, worth_a_trial: bool
+) -> None:
+    host = {"h.cpp": "void Tiling() { uint32_t ubBlocks = ubSize / parts / 32; Use(ubBlocks); }"}
+    (one,) = applications(MOTIFS["align-tile"], MOTIFS["align-tile"].forward, host)
+    (case,) = measured(0.5).cases
+    assert can_matter(one, measured(0.5))  # nobody counted
+    counted = {"gm_read_bytes": 10 * bytes_a_copy, "instructions": {"copy_gm_to_ubuf": 10}}
+    copied = case.model_copy(update={"pipes": case.pipes.model_copy(update=counted)})
+    assert can_matter(one, measured(0.5).model_copy(update={"cases": (copied,)})) is worth_a_trial
