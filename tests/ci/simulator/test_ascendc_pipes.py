@@ -102,6 +102,17 @@ def test_a_misused_queue_ends_the_launch_with_a_sentence(
     assert message in kernels.fails("launch_error", body, [x, x], [x], block_dim=8)
 
 
+def test_a_tensor_that_is_given_back_to_another_queue_is_a_warning_and_free(
+    kernels: AscendCHarness,
+) -> None:
+    x, y = (RANDOM.uniform(-1, 1, 16384).astype(np.float16) for _ in range(2))
+    body = ADD.replace("inY_.FreeTensor(y)", "inX_.FreeTensor(y)").replace("VECIN, 2", "VECIN, 1")
+    for i in ("inX_", "inY_"):
+        body = body.replace(f"pipe_.InitBuffer({i}, 2", f"pipe_.InitBuffer({i}, 1")
+    ran = kernels.equals(body, [x, y], [x + y], block_dim=8)
+    assert any("a tensor of another queue" in said for said in ran.warned("limit"))
+
+
 def test_padding_fills_and_gaps_skip(kernels: AscendCHarness) -> None:
     x = np.arange(1, 61, dtype=np.int32)
     body = """

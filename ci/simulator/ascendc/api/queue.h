@@ -120,7 +120,8 @@ public:
             dav_fail("FreeTensor was given a tensor that is free already.");
         }
         if (allocated_ == 0) {
-            dav_fail("FreeTensor was given a tensor of another queue: this one has none to free.");
+            dav_limit("FreeTensor was given a tensor of another queue: this one has none to free.");
+            ++allocated_;
         }
         buffer->freeBufEvtID = g_tpipe->AllocEventID<freeBufEvt>();
         SetFlag<freeBufEvt>(buffer->freeBufEvtID);
@@ -172,14 +173,21 @@ private:
     template <typename T> __aicore__ LocalTensor<T> TensorOf(TBufType* buffer) const {
         return LocalTensor<T>(GetBufferAddr(reinterpret_cast<TBufHandle>(buffer)));
     }
+    // What was given back to another queue is free, too: the toolkit looks at the buffers alone.
+    __aicore__ void Recount() {
+        allocated_ = 0;
+        for (int i = 0; i < buffer_count_; ++i) {
+            if (first_[i].state != TBufState::FREE) ++allocated_;
+        }
+        if (allocated_ < buffer_count_) return;
+        dav_fail(
+            "AllocTensor found no free buffer: every buffer of the queue is allocated "
+            "and not yet freed, so the kernel would wait for ever.");
+    }
     // The next free buffer in turn, after its last user is done with it.
     __aicore__ TBufType* AllocBuffer() {
         if (buffer_count_ == 0) dav_fail("AllocTensor on a queue that InitBuffer never got.");
-        if (allocated_ >= buffer_count_) {
-            dav_fail(
-                "AllocTensor found no free buffer: every buffer of the queue is allocated "
-                "and not yet freed, so the kernel would wait for ever.");
-        }
+        if (allocated_ >= buffer_count_) Recount();
         TBufType* buffer;
         do {
             buffer = first_ + cursor_;
