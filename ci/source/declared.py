@@ -6,6 +6,7 @@ in a folder of its own next to that of the others.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -19,7 +20,7 @@ from ci.source.definition import Definition, find_definitions
 from ci.source.placed import REGISTERED, entries_of, is_unit, plain, registered
 from rules.architectures import architectures
 
-_TILED = {"IMPL_OP", "IMPL_OP_OPTILING", "DEVICE_IMPL_OP_OPTILING"}
+_TILES = re.compile(r"\.\s*Tiling\s*\(")
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,11 @@ def names_our_chip(socs: Sequence[str]) -> bool:
 
 def _work(text: str, op_type: str) -> set[str]:
     """What a host source registers for a type: its definition, its tiling, both or neither."""
-    macros = {m for m, name in REGISTERED.findall(without_comments(text)) if name == op_type}
-    found = {"definition"} if "OP_ADD" in macros else set()
-    tiled = macros & _TILED or ("OP_ADD" in macros and "SetTiling" in text)
+    plain_text = without_comments(text)
+    said = [m for m in REGISTERED.finditer(plain_text) if m.group(2) == op_type]
+    found = {"definition"} if any(m.group(1) == "OP_ADD" for m in said) else set()
+    chains = (plain_text[m.end() :].partition(";")[0] for m in said)
+    tiled = any(map(_TILES.search, chains)) or (found and "SetTiling" in text)
     return found | ({"tiling"} if tiled else set())
 
 

@@ -350,11 +350,11 @@ def _read_operator(root: Path, name: str = "", top: Path | None = None) -> Opera
     work = _named_by_build(root, work, build.taken_sources, definition_source)
     others = [*build.shared_sources]
     others += neighbour_sources(root, top, work, folders)
-    elsewhere: dict[str, str] = {}
+    elsewhere: list[Path] = []
     if not any(tiles(text, op_type) for text in (*work.values(), *map(file_text, others))):
-        found = sources_that_tile(build.tree, op_type, build.chips)
-        elsewhere = {str(path): text_of(path, top) for path in found}
-        others += [*found, *neighbour_sources(root, top, elsewhere, folders)]
+        elsewhere = sources_that_tile(build.tree, op_type, build.chips)
+        others += elsewhere
+        others += neighbour_sources(root, top, {str(p): file_text(p) for p in elsewhere}, folders)
     theirs = {str(path): text_of(path, top) for path in others}
     asking |= folders_of_tree(build.tree, theirs, root, folders)
     by_tree = tuple(asking)

@@ -133,6 +133,12 @@ def row_sum_in_two(top: Path) -> tuple[Path, str]:
     return place, tiling
 
 
+INFERENCE = """
+static ge::graphStatus InferType(gert::InferDataTypeContext*) { return ge::GRAPH_SUCCESS; }
+IMPL_OP(RowSum).InferDataType(InferType);
+"""
+
+
 def registering(op_type: str) -> str:
     return f"namespace optiling {{\nIMPL_OP_OPTILING({op_type}).Tiling(TilingFunc);\n}}\n"
 
@@ -141,7 +147,11 @@ def test_an_operator_whose_tiling_another_one_s_source_registers_is_verified(
     tmp_path: Path,
 ) -> None:
     top = tmp_path / "ops"
-    _, tiling = row_sum_in_two(top)
+    place, tiling = row_sum_in_two(top)
+    host = place / "op_host" / "row_sum.cpp"
+    host.write_text(host.read_text() + INFERENCE)
+    (place / "op_graph").mkdir()
+    (place / "op_graph" / "row_sum_infer.cpp").write_text("#error of the graph\n" + INFERENCE)
     other = top / "math" / "other_sum"
     (other / "op_host").mkdir(parents=True)
     (other / "op_kernel").mkdir()
