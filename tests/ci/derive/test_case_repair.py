@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ci.derive.case_repair import mended
+from ci.derive.case_repair import is_its_own, mended
 from ci.derive.case_selection import Option
 from ci.derive.host_queries import Taken
 from ci.derive.runner import Failed
@@ -15,6 +15,7 @@ from ci.model.derived import DeriveSettings
 from ci.model.trial import Outcome, Unwritten
 from ci.model.workload import Entry, TensorCase, Workload, WorkloadCase
 from ci.session.derive import derive_workloads
+from ci.simulator.launch import TRAPPED
 from ci.source.discovery import load_operator
 from ci.source.workload_file import load_workload
 from tests.places import OPERATORS
@@ -89,6 +90,29 @@ def test_an_output_that_is_too_short_is_as_long_as_the_next_longer_input() -> No
 def test_a_list_that_is_too_short_is_as_the_next_longer_list() -> None:
     many = (tensor((4, 8)), tensor((2,)))
     assert mended_past(given((tensor((1,)),), tensor((1,)), many), "[0]") == many
+
+
+LEFT = Unwritten(output=0, first=0, count=4, size=8)
+PAST_INPUT = PAST.format("").replace("writes", "reads").replace("output", "input")
+
+
+@pytest.mark.parametrize(
+    ("found", "dtype", "own"),
+    [
+        (Failed(Outcome.MEMORY_ERROR, PAST_INPUT), "float32", True),
+        (Failed(Outcome.RACE, "two pipes"), "float32", True),
+        (Failed(Outcome.RACE, "two pipes"), "int32", False),
+        (Failed(Outcome.MEMORY_ERROR, PAST.format("")), "float32", False),
+        (Failed(Outcome.MEMORY_ERROR, "-", LEFT), "float32", False),
+        (Failed(Outcome.LAUNCH_ERROR, TRAPPED), "float32", False),
+        (Failed(Outcome.WRONG_RESULT, "-"), "float32", False),
+    ],
+)
+def test_a_failure_that_the_case_may_have_made_is_not_the_operators_own(
+    found: Failed, dtype: str, own: bool
+) -> None:
+    drawn = TensorCase(shape=SHAPE, dtype=dtype)
+    assert is_its_own(given(tensor(SHAPE), drawn), found) == own
 
 
 @pytest.mark.long

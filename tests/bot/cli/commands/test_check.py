@@ -119,6 +119,16 @@ def test_a_finding_has_a_command_that_shows_it_alone(
     assert "varied cases" not in shown.err and "deriving" not in shown.err
 
 
+def test_a_case_that_is_named_is_the_only_one(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Git(checkout).run("checkout", "-q", "--", ".")
+    asked = ["check", "src/math/affine_clamp", "--json", "--case", "fp32_100003"]
+    assert run(asked) == 0
+    (report,) = json.loads(capsys.readouterr().out)
+    assert (report["cases"], report["varied"]) == (1, {})
+
+
 def test_a_case_that_the_workload_does_not_have_is_bad_input(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
