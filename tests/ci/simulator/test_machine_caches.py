@@ -119,6 +119,11 @@ def test_cores_may_store_equal_values_one_by_one(
         assert done.warned("overlap") and not done.warned("shared_line")
 
 
+def test_the_last_store_of_a_core_is_seen_when_its_turn_ends(harness: MachineHarness) -> None:
+    body = "dav_scalar_store(a[0], 4); *(int*)a[0] = 1 + get_block_idx();"
+    harness.fails("race", body, [], [np.zeros(64, np.int32)], block_dim=2)
+
+
 @pytest.mark.parametrize(("pipe", "outcome"), [("PIPE_MTE3", "ok"), ("PIPE_MTE2", "race")])
 def test_a_signal_tells_of_the_pipe_that_sends_it_only(
     harness: MachineHarness, pipe: str, outcome: str

@@ -12,6 +12,7 @@ from ci.testing.model_operator import (
     write,
 )
 from ci.tiling.core_knobs import CORE_WORK
+from ci.tiling.foretold import limits_nothing
 from ci.tiling.parametric import knob_moves, sample
 from ci.tiling.synthesize import follow, synthesize
 from ci.tiling.template import Cut, KnobValue
@@ -260,6 +261,21 @@ def test_samples_are_the_same_for_the_same_seed_and_stay_near(
     assert one != list(sample(template, baseline, [baseline], 6, at))
     works = {values["coreNum.work"] for values in one}
     assert works <= {0, *CORE_WORK[1:4]}  # three steps from no limit
+
+
+@pytest.mark.parametrize("elements", [256 * 45, 4096 * 45])
+def test_a_limit_that_limits_nothing_is_neither_moved_to_nor_sampled(
+    operator: Operator, baseline: Trial, elements: int
+) -> None:
+    whole = synthesize(operator, "910B4", cut=Cut(elements=(elements,)))
+    (knob,) = (k for k in whole.knobs if k.name == "coreNum.work")
+    template = whole.model_copy(update={"knobs": (knob,)})
+    idle = {v for v in knob.values if limits_nothing(template, knob, v)}
+    at = follow(operator, template, [baseline])
+    moves = [v for v, _, _ in knob_moves(template, (), baseline, [baseline], {}, at)]
+    sampled = list(sample(template, baseline, [baseline], 5, at))
+    assert moves and bool(sampled) is bool({*CORE_WORK[1:4]} - idle)
+    assert idle and idle.isdisjoint(values[knob.name] for values in (*moves, *sampled))
 
 
 def test_samples_differ_from_trials_in_what_was_not_idle_alone(

@@ -12,6 +12,7 @@ from ci.proposer.rules.choice import rank_motifs
 from ci.proposer.rules.proposer import rules_proposer
 from ci.source.discovery import load_operator
 from ci.testing.model_operator import (
+    HOST,
     HOST_FILE,
     KERNEL_FILE,
     WORKLOAD,
@@ -343,3 +344,34 @@ def test_a_tiling_candidate_says_which_knobs_it_set(operator: Operator, baseline
         history.append(ModelEvaluator(operator).evaluate(candidate, step + 1))
     assert "spread-small-inputs" in stages
     assert "tiling.ub_share.8" in stages
+
+
+@pytest.mark.parametrize(("bytes_a_copy", "tried"), [(8192, True), (32768, False)])
+def test_a_motif_of_tilings_that_cannot_matter_is_not_tried(
+    tmp_path: Path, bytes_a_copy: int, tried: bool
+) -> None:
+    tile = "uint64_t tile = ubSize / ubParts / BUFFER_NUM / BLOCK_SIZE * 8;"
+    blocks = "uint64_t ubBlocks = ubSize / ubParts / BUFFER_NUM / BLOCK_SIZE;\n"
+    assert tile in HOST
+    operator = write(tmp_path, HOST.replace(tile, f"{blocks}    uint64_t tile = ubBlocks * 8;"))
+    baseline = ModelEvaluator(operator).evaluate(Candidate(), 0)
+    assert baseline.measurement is not None
+    (case,) = baseline.measurement.cases
+    counted = {
+        "gm_read_bytes": 8 * bytes_a_copy,
+        "gm_write_bytes": 0,
+        "instructions": {"copy_gm_to_ubuf_align_b32": 8},
+        "busy_cycles": {"MTE2": 0.9 * case.pipes.total_cycles},
+    }
+    copied = case.model_copy(update={"pipes": case.pipes.model_copy(update=counted)})
+    measured = baseline.measurement.model_copy(update={"cases": (copied,)})
+    history = [baseline.model_copy(update={"measurement": measured})]
+    proposer = rules_proposer()
+    template = proposer.synthesize(operator, WORKLOAD, "910B4")
+    found = set()
+    while (one := proposer.mutate(Step(operator, history[0], history, 0), template)) is not None:
+        found |= {*one.motif_ids}
+        history.append(history[0].model_copy(update={"candidate": one, "number": len(history)}))
+        if len(history) > 40:
+            break
+    assert ("align-tile" in found) is tried
