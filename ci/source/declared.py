@@ -7,7 +7,7 @@ in a folder of its own next to that of the others.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -21,6 +21,11 @@ from ci.source.placed import REGISTERED, entries_of, is_unit, plain, registered
 from rules.architectures import architectures
 
 _TILES = re.compile(r"\.\s*Tiling\s*\(")
+_ON_CONTEXT = r"\b(\w+)\s*\(\s*(?:gert::)?TilingContext\s*\*[^(){};]*\)\s*"
+_DECLARES = re.compile(_ON_CONTEXT + ";")
+_DEFINES = re.compile(_ON_CONTEXT + r"\{")
+_DEFINES_FREE = re.compile("(?<!:)" + _ON_CONTEXT + r"\{")
+_CALLS = re.compile(r"\b(\w+)\s*\(\s*&?\w+\s*[,)]")
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,24 @@ def sources_that_tile(tree: Tree, op_type: str, chips: ChipFolders) -> list[Path
 
     The one library that a repository links has them for all its operators.
     """
+    return [p for p, text in _units(tree, chips) if op_type in text and tiles(text, op_type)]
+
+
+def sources_that_define(tree: Tree, texts: Sequence[str], chips: ChipFolders) -> list[Path]:
+    """Host sources of a repository that define what the host side `texts` only declares and calls:
+    functions on a tiling context. What several sources define is left out."""
+    clean = "\n".join(map(without_comments, texts))
+    defined = {*_DEFINES.findall(clean)}
+    wanted = {*_DECLARES.findall(clean)}.intersection(_CALLS.findall(clean)) - defined
+    places: dict[str, list[Path]] = {}
+    for path, text in _units(tree, chips) if wanted else ():
+        for name in wanted.intersection(_DEFINES_FREE.findall(without_comments(text))):
+            places.setdefault(name, []).append(path)
+    return [several[0] for several in places.values() if len(several) == 1]
+
+
+def _units(tree: Tree, chips: ChipFolders) -> Iterator[tuple[Path, str]]:
+    """The host sources of a repository that may be for our chip, with their texts."""
     units = (
         tree.top / path
         for path in tree.files
@@ -66,7 +89,7 @@ def sources_that_tile(tree: Tree, op_type: str, chips: ChipFolders) -> list[Path
         and layout.APART.isdisjoint(path.split("/"))
         and not chips.another_s(path)
     )
-    return [one for one in units if op_type in (text := file_text(one)) and tiles(text, op_type)]
+    return ((path, file_text(path)) for path in units)
 
 
 def declared(host: Mapping[str, str], shared: str) -> dict[str, Declared]:

@@ -29,6 +29,7 @@ from ci.source.declared import (
     host_of,
     kernel_of,
     names_our_chip,
+    sources_that_define,
     sources_that_tile,
     tiles,
 )
@@ -350,9 +351,11 @@ def _read_operator(root: Path, name: str = "", top: Path | None = None) -> Opera
     work = _named_by_build(root, work, build.taken_sources, definition_source)
     others = [*build.shared_sources]
     others += neighbour_sources(root, top, work, folders)
-    elsewhere: list[Path] = []
-    if not any(tiles(text, op_type) for text in (*work.values(), *map(file_text, others))):
-        elsewhere = sources_that_tile(build.tree, op_type, build.chips)
+    texts = [*work.values(), *map(file_text, others)]
+    elsewhere = sources_that_define(build.tree, texts, build.chips)
+    if not any(tiles(text, op_type) for text in texts):
+        elsewhere += sources_that_tile(build.tree, op_type, build.chips)
+    if elsewhere:
         others += elsewhere
         others += neighbour_sources(root, top, {str(p): file_text(p) for p in elsewhere}, folders)
     theirs = {str(path): text_of(path, top) for path in others}

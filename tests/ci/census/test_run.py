@@ -165,6 +165,31 @@ def test_an_operator_whose_tiling_another_one_s_source_registers_is_verified(
     assert [(row.name, row.judged, row.failures) for row in rows] == [("row_sum", "verified", ())]
 
 
+CALLED_ELSEWHERE = """
+namespace optiling {
+ge::graphStatus TilingFunc(gert::TilingContext* context);
+static ge::graphStatus TilingOfRows(gert::TilingContext* context) { return TilingFunc(context); }
+IMPL_OP_OPTILING(RowSum).Tiling(TilingOfRows);
+}
+"""
+
+
+def test_a_tiling_function_that_is_only_declared_is_taken_from_the_source_that_defines_it(
+    tmp_path: Path,
+) -> None:
+    top = tmp_path / "ops"
+    place, tiling = row_sum_in_two(top)
+    host = place / "op_host" / "row_sum.cpp"
+    host.write_text(host.read_text() + CALLED_ELSEWHERE)
+    other = top / "math" / "other_sum" / "op_host"
+    other.mkdir(parents=True)
+    assert "static ge::graphStatus TilingFunc" in tiling
+    shared = tiling.replace("static ge::graphStatus TilingFunc", "ge::graphStatus TilingFunc")
+    (other / "other_sum_tiling.cpp").write_text(shared + registering("OtherSum"))
+    rows = take_census(top, CensusSettings(pool="local:1"), tmp_path / "out", lambda *_: None)
+    assert [(row.name, row.judged, row.failures) for row in rows] == [("row_sum", "verified", ())]
+
+
 def test_a_tiling_that_is_registered_for_another_type_is_named(tmp_path: Path) -> None:
     top = tmp_path / "ops"
     place, tiling = row_sum_in_two(top)
