@@ -2,6 +2,8 @@
 // public API documentation; every call lowers to the instructions of machine/intrinsics.h.
 #pragma once
 
+#include "api/block_order.h"
+#include "api/control.h"
 #include "api/cube.h"
 #include "api/data_copy.h"
 #include "api/group_barrier.h"

@@ -57,14 +57,6 @@ inline uint64_t get_imm(uint64_t part0, uint64_t part1 = 0, uint64_t part2 = 0,
     return part0 | part1 << 16 | part2 << 32 | part3 << 48;
 }
 
-// ---- global memory past the data cache; the offset is in elements
-template <typename T> inline T ld_dev(__gm__ T* source, int16_t offset) {
-    return *static_cast<volatile T*>(source + offset);
-}
-template <typename T> inline void st_dev(T value, __gm__ T* target, int16_t offset) {
-    *static_cast<volatile T*>(target + offset) = value;
-}
-
 // ---- hints and state that do not change what a kernel computes
 inline void preload(const void*, int64_t = 0) {}
 inline void PRELOAD(int64_t) {}

@@ -65,7 +65,9 @@ void dav_sync_first(int32_t cores);
 void ffts_cross_core_sync(pipe_t pipe, uint64_t config);
 void wait_flag_dev(int64_t flag);
 void set_ffts_base_addr(uint64_t address);
-// IBSet/IBWait: core `block` publishes event `event`; a wait blocks until it is there.
+// IBSet/IBWait: core `block` publishes event `event`; a wait blocks until it is there. Blocks that
+// take turns (NotifyNextBlock, WaitPreBlock) have an event of their own.
+constexpr int32_t BLOCK_TURN = -1;
 void dav_core_set(int32_t block, int32_t event);
 void dav_core_wait(int32_t block, int32_t event);
 // A signal of a group of cores: kind and round of the barrier whose counts lie at `place`. It is
@@ -140,6 +142,16 @@ uint64_t get_sys_cnt();
 // --- caches and the rest
 void dcci(__gm__ void* address, uint64_t line);
 void dcci(__gm__ void* address, uint64_t line, uint64_t destination);
+// Global memory past the data cache; the offset is in elements. As if the line were written back and
+// forgotten at once.
+template <typename T> inline T ld_dev(__gm__ T* source, int16_t offset) {
+    dcci(source + offset, SINGLE_CACHE_LINE);
+    return *static_cast<volatile T*>(source + offset);
+}
+template <typename T> inline void st_dev(T value, __gm__ T* target, int16_t offset) {
+    *static_cast<volatile T*>(target + offset) = value;
+    dcci(target + offset, SINGLE_CACHE_LINE);
+}
 void dsb(uint64_t scope);
 [[noreturn]] void trap();
 // Four registers that watch UB: blocks of 32 bytes behind number [63:48] up to number [47:32]; bits

@@ -42,7 +42,8 @@ struct Group {
     }
 };
 
-// From one core to another (IBSet, IBWait): one at a time; a wait takes it away.
+// From one core to another (IBSet, IBWait, blocks that take turns): one at a time; a wait takes it
+// away.
 struct Handover {
     std::deque<Signal> sent;
     size_t taken = 0;
@@ -318,7 +319,10 @@ void set_ffts_base_addr(uint64_t) {}
 void dav_core_set(int32_t block, int32_t event) {
     const void* site = __builtin_return_address(0);
     Handover& handover = signals().handovers[{block, event}];
-    wait_until(handover_free, &handover, "IBSet, whose event nobody has taken yet", site);
+    wait_until(handover_free, &handover,
+               event == BLOCK_TURN ? "NotifyNextBlock, whose last one no WaitPreBlock has taken yet"
+                                   : "IBSet, whose event nobody has taken yet",
+               site);
     barrier_all(site, "core_set");
     Signal signal;
     signal.number = make_point(1, false);
@@ -330,7 +334,7 @@ void dav_core_set(int32_t block, int32_t event) {
 void dav_core_wait(int32_t block, int32_t event) {
     const void* site = __builtin_return_address(0);
     Handover& handover = signals().handovers[{block, event}];
-    wait_until(handover_given, &handover, "IBWait", site);
+    wait_until(handover_given, &handover, event == BLOCK_TURN ? "WaitPreBlock" : "IBWait", site);
     const Signal& signal = handover.sent[handover.taken++];
     receive_signal(signal.number, "core_wait", site);
     order_after(signal.releases);

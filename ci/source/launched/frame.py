@@ -88,6 +88,13 @@ def frame(kernel: Path, name: str, folder: Path, given_by: GivenBy = nothing_kno
     if not kernel.is_file():
         raise InputError(f"There is no file {kernel}.")
     top = repository_of(kernel.parent)
+    # As `load` asks for.
+    if top is not None and not folder.resolve().is_relative_to(top.resolve()):
+        raise InputError(f"{folder} is outside of the kernel's git checkout; give one in {top}.")
+    if top is None and not kernel.is_relative_to(folder.resolve()):
+        raise InputError(
+            f"{kernel} is in no git checkout, so that the folder must hold it: give {kernel.parent}."
+        )
     text = text_of(kernel, top)
     entry = entry_in(kernel, text, name)
     launches = list(_launches(top or kernel.parent, entry.name))[:_MOST_SHOWN]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.ci.simulator.ascendc_harness import AscendCHarness
+from tests.ci.simulator.machine_harness import Launch
 
 RANDOM = np.random.default_rng(8)
 
@@ -174,6 +175,103 @@ def test_blocks_add_up_atomically_and_meet_at_sync_all(kernels: AscendCHarness) 
 """
     wanted = [np.full(64, 10.5, np.float32), np.full((4, 64), 10.5, np.float32)]
     kernels.equals(body, [], wanted, block_dim=4, auto_sync=True)
+
+
+# Sums of floats that depend on the order: 1e8, 1, -1e8 and 1 of blocks 0 to 3, in two turns.
+TURNS = """
+    Desk desk;
+    auto local = desk.empty<float>(64);
+    auto turns = desk.empty<int32_t>(8 * 4 + 8);
+    auto sum = global<float>(a[0]);
+    auto workspace = global<int32_t>(a[1]);
+    const int32_t me = GetBlockIdx();
+    BEGIN
+    Duplicate(local, me == 0 ? 1e8f : me == 2 ? -1e8f : 1.0f, 64);
+    PipeBarrier<PIPE_ALL>();
+    for (int32_t turn = 0; turn < 2; ++turn) {
+        WAIT
+        SetAtomicAdd<float>();
+        DataCopy(sum[64 * turn], local, 64);
+        DisableDmaAtomic();
+        NOTIFY
+    }
+"""
+IN_TURN = {
+    "BEGIN": "InitDetermineComputeWorkspace(workspace, turns);",
+    "WAIT": "WaitPreBlock(workspace, turns);",
+    "NOTIFY": "NotifyNextBlock(workspace, turns);",
+}
+
+
+def turns(kernels: AscendCHarness, **left_out: str) -> Launch:
+    likes = [np.zeros((2, 64), np.float32), np.zeros((4, 8), np.int32)]
+    how: dict[str, Any] = {"define": {**IN_TURN, **left_out}, "initial": {0: 0, 1: 7}}
+    return kernels.run(TURNS, [], likes, block_dim=4, auto_sync=True, **how)
+
+
+def test_blocks_that_take_turns_add_up_in_the_order_of_their_index(
+    kernels: AscendCHarness,
+) -> None:
+    found = turns(kernels)
+    assert found.outcome == "ok", found.message
+    np.testing.assert_array_equal(found.outputs[0], np.ones((2, 64), np.float32))
+
+
+@pytest.mark.parametrize(
+    ("left_out", "said"),
+    [
+        ("BEGIN", "InitDetermineComputeWorkspace was not called first"),
+        ("NOTIFY", "WaitPreBlock"),
+    ],
+)
+def test_turns_that_never_come_end_the_launch(
+    kernels: AscendCHarness, left_out: str, said: str
+) -> None:
+    found = turns(kernels, **{left_out: ""})
+    assert found.outcome == "launch_error"
+    assert said in found.message
+
+
+# Block 0 waits for a flag that block 1 sets behind a number.
+PAST_THE_CACHE = """
+    auto* words = (__gm__ int32_t*)a[0];
+    if (GetBlockIdx() == 1) {
+        WriteGmByPassDCache<int32_t>(words + 1, 7);
+        DataSyncBarrier<MemDsbT::DDR>();
+        WriteGmByPassDCache<int32_t>(words, 6);
+        return;
+    }
+    while (ReadGmByPassDCache<int32_t>(words) != 6) {
+    }
+    WriteGmByPassDCache<int32_t>((__gm__ int32_t*)a[1], 2 * ReadGmByPassDCache<int32_t>(words + 1));
+"""
+
+
+def test_a_block_sees_what_another_one_writes_past_the_cache(kernels: AscendCHarness) -> None:
+    wanted = [np.array([6, 7, 0, 0], np.int32), np.array([14, 0, 0, 0], np.int32)]
+    found = kernels.run(PAST_THE_CACHE, [], wanted, block_dim=2, initial={0: 0, 1: 0})
+    assert found.outcome == "ok", found.message
+    for array, like in zip(found.outputs, wanted, strict=True):
+        np.testing.assert_array_equal(array, like)
+    assert not found.report["warnings"]
+
+
+def test_saturation_is_a_bit_of_the_control_register(kernels: AscendCHarness) -> None:
+    x = np.array([60000, -60000, 1, 2], np.float16).repeat(16)
+    largest = np.float16(65504)
+    sums = np.array([largest, -largest, 2, 4], np.float16).repeat(16)
+    infinite = np.array([np.inf, -np.inf, 2, 4], np.float16).repeat(16)
+    double = "Add(d, x, x, 64); PipeBarrier<PIPE_ALL>();"
+    floats = "SaturationMode::FLOAT"
+    kernels.agree(
+        {
+            f"SetSaturationFlag<{floats}>(true); {double}": sums,
+            f"if (GetSaturationFlag<{floats}>() && GetCtrlSpr<48, 48>() == 0) {double}": sums,
+            f"SetCtrlSpr<48, 48>(1); if (GetCtrlSpr<40, 55>() >> 8 == 1) {double}": infinite,
+        },
+        {"x": x},
+        np.float16,
+    )
 
 
 GROUPS = """

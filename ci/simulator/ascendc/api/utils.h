@@ -171,6 +171,13 @@ template <typename T> __aicore__ inline void OOMAddAddrForL2Cache(__gm__ T*, con
 // ---- caches
 // The machine's instructions are always at hand.
 __aicore__ inline void ICachePreLoad(const int64_t) {}
+__aicore__ inline int64_t GetICachePreloadStatus() { return get_icache_prl_st(); }
+template <typename T> __aicore__ inline T ReadGmByPassDCache(__gm__ T* addr) {
+    return ld_dev(addr, 0);
+}
+template <typename T> __aicore__ inline void WriteGmByPassDCache(__gm__ T* addr, T value) {
+    st_dev(value, addr, 0);
+}
 template <typename T, CacheLine line, DcciDst destination>
 __aicore__ inline void DataCacheCleanAndInvalid(const GlobalTensor<T>& tensor) {
     dcci(const_cast<__gm__ T*>(tensor.GetPhyAddr()), uint64_t(line), uint64_t(destination));

@@ -58,3 +58,19 @@ def test_a_frame_overwrites_nothing_and_needs_a_kernel(tmp_path: Path) -> None:
         write_frame(tmp_path / "csrc" / "parts" / "plan.h", "", tmp_path / "other")
     with pytest.raises(InputError, match="There is no file"):
         write_frame(tmp_path / "none.cpp", "", tmp_path / "other")
+
+
+def test_a_frame_is_written_only_where_its_workload_can_be_read(tmp_path: Path) -> None:
+    top = tmp_path / "ops"
+    repository(top, VALUES)
+    kernel = top / "csrc" / "scale.asc"
+    outside = tmp_path / "perf"
+    with pytest.raises(InputError, match="outside of the kernel's git checkout"):
+        write_frame(kernel, "scale_fp32", outside)
+    (top / ".git").rename(top / "no_git")
+    with pytest.raises(InputError, match="in no git checkout"):
+        write_frame(kernel, "scale_fp32", outside)
+    assert not outside.exists()
+    file, _ = write_frame(kernel, "scale_fp32", kernel.parent)
+    with pytest.raises(InputError, match=OPEN):
+        load_operator(file.parent)
