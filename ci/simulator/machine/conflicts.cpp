@@ -72,6 +72,14 @@ void note_shared(const Transfer& span, bool changed, const void* site, bool atom
     if (span.write && changed) note_message(span, site);
 }
 
+void forget_reads(uint64_t start, uint64_t bytes) {
+    std::vector<SharedAccess>& shared = current->gm.shared;
+    const auto within = [&](const SharedAccess& one) {
+        return one.scalar && !one.span.write && one.low >= start && one.high <= start + bytes;
+    };
+    while (!shared.empty() && within(shared.back())) shared.pop_back();
+}
+
 void note_scalar_store(const Transfer& span, const void* site) {
     const bool large = span.length > ScalarStore::MOST;
     ScalarStore& storing = current->gm.storing;

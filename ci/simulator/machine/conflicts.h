@@ -14,6 +14,8 @@ struct Clock;
 // Books the running core's access for the comparison between cores. `changed`: a write that
 // altered memory; `atomic`: combined with what was there.
 void note_shared(const Transfer& span, bool changed, const void* site, bool atomic = false);
+// Takes back the running core's latest accesses as far as they are scalar reads of nothing else.
+void forget_reads(uint64_t start, uint64_t bytes);
 // Books a store of the running core's scalar unit that is about to be done.
 void note_scalar_store(const Transfer& span, const void* site);
 // Sees what that store did: to be called before anything else is done to GM.

@@ -80,6 +80,10 @@ void poll_line(uint64_t address, const void* site) {
     const bool again = std::any_of(poller.looks.begin(), poller.looks.end(),
                                    [&](const Look& look) { return look.line == line; });
     if (again) {
+        // Before others have their turn: what they write is a message, and what was read in vain
+        // is no data.
+        lines.try_emplace(line);
+        for (const Look& look : poller.looks) forget_reads(look.line * LINE, LINE);
         if (!any_changed(&poller)) {
             give_turn(any_changed, &poller, site);
             if (!any_changed(&poller)) return;

@@ -241,7 +241,7 @@ PAST_THE_CACHE = """
         WriteGmByPassDCache<int32_t>(words, 6);
         return;
     }
-    while (ReadGmByPassDCache<int32_t>(words) != 6) {
+    while (ReadGmByPassDCache<int32_t>(words) != 6 && !ONCE) {
     }
     WriteGmByPassDCache<int32_t>((__gm__ int32_t*)a[1], 2 * ReadGmByPassDCache<int32_t>(words + 1));
 """
@@ -249,11 +249,13 @@ PAST_THE_CACHE = """
 
 def test_a_block_sees_what_another_one_writes_past_the_cache(kernels: AscendCHarness) -> None:
     wanted = [np.array([6, 7, 0, 0], np.int32), np.array([14, 0, 0, 0], np.int32)]
-    found = kernels.run(PAST_THE_CACHE, [], wanted, block_dim=2, initial={0: 0, 1: 0})
+    how: dict[str, Any] = {"outputs": wanted, "block_dim": 2, "initial": {0: 0, 1: 0}}
+    found = kernels.run(PAST_THE_CACHE, define={"ONCE": 0}, **how)
     assert found.outcome == "ok", found.message
     for array, like in zip(found.outputs, wanted, strict=True):
         np.testing.assert_array_equal(array, like)
     assert not found.report["warnings"]
+    assert kernels.run(PAST_THE_CACHE, define={"ONCE": 1}, **how).outcome == "race"
 
 
 def test_saturation_is_a_bit_of_the_control_register(kernels: AscendCHarness) -> None:
