@@ -31,11 +31,11 @@ struct Writing {
 std::unordered_map<uint64_t, Writing> lines;
 
 struct Look {
-    uint64_t line;
-    uint8_t content[LINE];
-    bool changed() const {
-        return std::memcmp(content, reinterpret_cast<const void*>(line * LINE), LINE) != 0;
-    }
+    uint64_t address;
+    uint8_t content[LINE];  // of its line
+    uint64_t line() const { return address / LINE; }
+    const void* now() const { return reinterpret_cast<const void*>(line() * LINE); }
+    bool changed() const { return std::memcmp(content, now(), LINE) != 0; }
 };
 // What a core has looked at since it did anything else.
 struct Poller {
@@ -78,12 +78,12 @@ void poll_line(uint64_t address, const void* site) {
     if (poller.looks.empty()) poller.records = current->records.size();
     const uint64_t line = address / LINE;
     const bool again = std::any_of(poller.looks.begin(), poller.looks.end(),
-                                   [&](const Look& look) { return look.line == line; });
+                                   [&](const Look& look) { return look.address == address; });
     if (again) {
         // Before others have their turn: what they write is a message, and what was read in vain
         // is no data.
         lines.try_emplace(line);
-        for (const Look& look : poller.looks) forget_reads(look.line * LINE, LINE);
+        for (const Look& look : poller.looks) forget_reads(look.line() * LINE, LINE);
         if (!any_changed(&poller)) {
             give_turn(any_changed, &poller, site);
             if (!any_changed(&poller)) return;
@@ -93,8 +93,8 @@ void poll_line(uint64_t address, const void* site) {
     // A line of other tensors is looked at for messages once a core asks in vain.
     if (again || in_workspace(address)) take_message(line, site);
     if (poller.looks.empty()) poller.records = current->records.size();
-    Look look{line, {}};
-    std::memcpy(look.content, reinterpret_cast<const void*>(line * LINE), LINE);
+    Look look{address, {}};
+    std::memcpy(look.content, look.now(), LINE);
     poller.looks.push_back(look);
 }
 
