@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from pydantic import Field
 
 from bot.base.git import Git, GitError
+from bot.base.text import visible
 from bot.repository.config import FILE, RepositoryConfig
 from bot.repository.mirror import Commit, workload_of
 from bot.repository.trigger import Touched, touched_operators
@@ -62,11 +64,17 @@ def default_commit(git: Git, branch: str, remote: str = "origin") -> str | None:
 
 
 def simulated(
-    git: Git, judge: str, before: str, after: str, config: RepositoryConfig
+    git: Git,
+    judge: str,
+    before: str,
+    after: str,
+    config: RepositoryConfig,
+    vain: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Decision]:
     """Return the bot's decisions for the change from commit `before` to `after`.
 
-    `judge` is the commit of the default branch that brings the workloads.
+    `judge` is the commit of the default branch that brings the workloads. `vain`: why nothing can
+    come of an operator, as far as somebody has read them; the bot finds it out when it tries.
     """
     listed = git.diff("--name-only", "-z", before, after).split("\0")
     judges, tested = Commit(git, judge), Commit(git, after)
@@ -78,6 +86,8 @@ def simulated(
     most, decisions, searches = config.limits.operators_per_event, list[Decision](), 0
     for one in found:
         words = _decided(one.folder, judges, config)
+        if words.startswith(_SEARCHED) and one.folder in vain:
+            words = f"tried in vain: {visible(vain[one.folder], 200)}"
         if words.startswith(_SEARCHED):
             searches += 1
             later = "" if searches <= most else f"queued, as a run starts {most} searches; then "

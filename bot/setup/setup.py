@@ -71,7 +71,7 @@ class Setup(Frozen):
     branch: str = Field(description="Default branch.")
     source: str = Field(description="What the CI's jobs install; '' when nobody said.")
     operators: tuple[str, ...] = Field(description="What names each.")
-    without_workload: tuple[str, ...]
+    without_workload: tuple[str, ...] = Field(description="Watched ones.")
     reading: Reading = Field(description="Which of them can be read, and which for the 910B.")
     watched: tuple[str, ...] = Field(description="Those that the bot optimizes when they change.")
     per_event: int = Field(description="Searches that one event starts; the others wait.")
@@ -97,37 +97,40 @@ def look(
     if head is None:
         raise InputError(f"{top} has no commit yet.")
     commit = Commit(git, head)
-    operators = tuple(sorted(commit.operators))
-    if not operators:
+    if not commit.operators:
         raise InputError(no_operator(top))
+    read = reading(top)
     settings = settings_of(options.forge, top, options.remote)
     branch = options.branch or default_branch(git, options.remote)
     source = _source(options.source, top, settings.forge)
     files = setup_files(top, settings.forge, source, branch, force=options.force)
     config = _config(files)
-    without = tuple(f for f in operators if config.covers(f) and not _workload(commit, f, config))
+    watched = tuple(f for f in read.ours if config.covers(f) and f in commit.operators)
+    without = tuple(f for f in watched if not _workload(commit, f, config))
     if options.workloads:
         made = derived_files(top, without, options.workloads, on_row)
         files += tuple(file for some in made.values() for file in some)
         without = tuple(f for f in without if f not in made)
     repository = settings.repository if settings.forge != "local" else top.name
-    read = reading(top)
-    covered = [f for f in read.ours if config.covers(f)]
+    launched = commit.operators.keys() - {*read.ours, *read.others, *read.unread}
+    vain = dict.fromkeys(launched, "its sources declare no operator")
+    vain |= {place: f"it is for {', '.join(socs)} only" for place, socs in read.others.items()}
+    vain |= read.unread
     count = min(COMMITS, int(git.run("rev-list", "--count", "--first-parent", head)) - 1)
     return Setup(
         forge=settings.forge,
         repository=repository,
         branch=branch,
         source=source,
-        operators=operators,
+        operators=tuple(sorted({*read.ours, *read.others, *read.unread})),
         without_workload=without,
         reading=read,
-        watched=tuple(f for f in covered if f in commit.operators),
+        watched=watched,
         per_event=config.limits.operators_per_event,
         files=files,
         left=left_to_do(settings.forge, repository, branch, source, files, without, config),
         commits=count,
-        decisions=tuple(simulated(git, head, f"{head}~{count}", head, config)),
+        decisions=tuple(simulated(git, head, f"{head}~{count}", head, config, vain)),
     )
 
 

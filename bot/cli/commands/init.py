@@ -95,7 +95,7 @@ def _tell_reading(found: Reading, checkout: str) -> None:
 def _tell(found: Setup, checkout: Path, *, dry_run: bool) -> None:
     from bot.cli.commands.config import echo_decisions
 
-    ready = len(found.operators) - len(found.without_workload)
+    ready = len(found.watched) - len(found.without_workload)
     say(
         f"{found.repository} on {found.forge}, default branch {found.branch}:"
         f" {amount(len(found.operators), 'operator')}, {ready} with a workload."

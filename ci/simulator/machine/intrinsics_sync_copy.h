@@ -142,8 +142,8 @@ uint64_t get_sys_cnt();
 // --- caches and the rest
 void dcci(__gm__ void* address, uint64_t line);
 void dcci(__gm__ void* address, uint64_t line, uint64_t destination);
-// Global memory past the data cache; the offset is in elements. As if the line were written back and
-// forgotten at once.
+// Global memory past the data cache; the offset is in elements. As if the line were written back
+// and forgotten at once.
 template <typename T> inline T ld_dev(__gm__ T* source, int16_t offset) {
     dcci(source + offset, SINGLE_CACHE_LINE);
     return *static_cast<volatile T*>(source + offset);

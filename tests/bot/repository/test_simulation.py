@@ -23,3 +23,15 @@ def test_only_so_many_operators_are_promised_at_once_and_the_larger_share_first(
     first, second = simulated(Git(ops.checkout), after, before, after, config)
     assert first.operator == "src/math/shift" and first.decision.startswith("optimized with 40")
     assert second.decision.startswith("queued, as a run starts 1 searches; then optimized")
+
+
+def test_an_operator_of_which_nothing_can_come_is_no_search(tmp_path: Path) -> None:
+    ops = operator_repository(tmp_path)
+    before = git(ops.checkout, "rev-parse", "main")
+    after = ops.commit("main", {"src/common/cut.h": "int cut = 3;\n"})
+    config = RepositoryConfig.model_validate({"limits": {"operators_per_event": 1}})
+    place = "src/math/shift"
+    rows = simulated(Git(ops.checkout), after, before, after, config, {place: "it is empty"})
+    said = {row.operator: row.decision for row in rows}
+    assert said.pop(place) == "tried in vain: it is empty"
+    assert [words.startswith("optimized with 40") for words in said.values()] == [True]

@@ -123,12 +123,12 @@ def test_what_is_left_is_named_as_the_forge_names_it(
     forge: str, names: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ops = checkout(tmp_path, PLACES[forge][0])
-    (ops / "src/math/shift/workload.yaml").unlink()
+    (ops / "src/math/scale_add/workload.yaml").unlink()
     git(ops, "commit", "-q", "-a", "-m", "Remove a workload")
     assert run(["init", str(ops), "--json", "--dry-run"]) == 0
     left = "\n".join(json.loads(capsys.readouterr().out)["left"])
     assert all(name in left for name in names)
-    assert "1 operator has no workload" in left and "src/math/shift" in left
+    assert "1 operator has no workload" in left and "src/math/scale_add" in left
     assert "git push origin HEAD:master" in left
     assert "Now it is ascendopt <ascendopt@localhost>." in left
 
@@ -137,11 +137,15 @@ def test_it_ends_with_what_the_bot_would_have_done(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ops = checkout(tmp_path, PLACES["github"][0])
+    (kernel,) = (ops / "src/math/scale_add/op_kernel").glob("*.cpp")
+    kernel.write_text(kernel.read_text() + "// more\n")
+    git(ops, "commit", "-q", "-a", "-m", "Change a kernel")
     assert run(["init", str(ops)]) == 0
     said = capsys.readouterr().out
-    assert "acme/ops on github, default branch master: 3 operators, 3 with a workload." in said
-    last = said.split("For the last 1 commit the bot would have done:\n")[1]
-    assert last.startswith("src/math/scale: optimized with 40 evaluations on sim 910B4")
+    assert "acme/ops on github, default branch master: 1 operator, 1 with a workload." in said
+    last = said.split("For the last 2 commits the bot would have done:\n")[1]
+    assert "src/math/scale: tried in vain: its sources declare no operator\n" in last
+    assert "src/math/scale_add: optimized with 40 evaluations on sim 910B4" in last
 
 
 def test_a_changed_ci_file_is_left_alone_until_forced(tmp_path: Path) -> None:

@@ -44,8 +44,9 @@ __aicore__ inline void WaitPreBlock(GlobalTensor<int32_t>& gmWorkspace,
     for (int32_t word = 0; word < turn_words(); ++word)
         mine &= ubWorkspace.GetValue(uint32_t(word)) == (word < me * TURN_WORDS ? turn : 0);
     if (!mine)
-        dav_fail("WaitPreBlock would wait for ever: InitDetermineComputeWorkspace was not called "
-                 "first, or gmWorkspace holds something else.");
+        dav_fail(
+            "WaitPreBlock would wait for ever: InitDetermineComputeWorkspace was not called "
+            "first, or gmWorkspace holds something else.");
     pipe_barrier(PIPE_ALL);
 }
 
