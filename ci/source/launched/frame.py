@@ -93,7 +93,8 @@ def frame(kernel: Path, name: str, folder: Path, given_by: GivenBy = nothing_kno
         raise InputError(f"{folder} is outside of the kernel's git checkout; give one in {top}.")
     if top is None and not kernel.is_relative_to(folder.resolve()):
         raise InputError(
-            f"{kernel} is in no git checkout, so that the folder must hold it: give {kernel.parent}."
+            f"{kernel} is in no git checkout, so that the folder must hold it:"
+            f" give {kernel.parent}."
         )
     text = text_of(kernel, top)
     entry = entry_in(kernel, text, name)
