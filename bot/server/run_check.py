@@ -10,7 +10,7 @@ from bot.server.two_versions import lay_versions
 from ci.model.checked_change import CheckedChange
 from ci.model.finding import CheckSettings
 from ci.session.check_change import check_both
-from ci.session.session import open_session
+from ci.session.operator_check import open_check
 
 SETTINGS = CheckSettings(varied=16, seconds=120.0)
 """How far each version is checked: a reviewer waits for it."""
@@ -25,17 +25,18 @@ def run_check(
     checked, and as `run_job` does.
     """
     refuse_open_files(job, allow_unsandboxed=allow_unsandboxed)
-    base, top, setup = lay_versions(job, git_folder, work)
-    before = open_session(base, setup) if base is not None else None
-    after = open_session(top, setup)
-    report, new, old, gone = check_both(before, after, SETTINGS)
+    laid = lay_versions(job, git_folder, work, SETTINGS.deriving_seconds)
+    before = open_check(laid.before, laid.setup, laid.cases) if laid.before is not None else None
+    after = open_check(laid.after, laid.setup, laid.cases)
+    settings = laid.cases.left_of(SETTINGS) if laid.cases is not None else SETTINGS
+    report, new, old, gone = check_both(before, after, settings)
     found = CheckedChange(
         run=job.run,
         operator=job.operator,
         folder=".." if after.operator.shares_folder else ".",
         base_commit=job.base_commit,
         head_commit=job.source_commit,
-        fingerprint=after.evaluator.fingerprint(),
+        fingerprint=after.session.evaluator.fingerprint(),
         cases=report.cases,
         unchecked=report.unchecked,
         new=new,

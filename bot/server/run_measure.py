@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from bot.repository.job import DERIVED, Job
 from bot.server.run_job import BASE, left_file, refuse_open_files
 from bot.server.two_versions import lay_versions
+from ci.model.errors import InputError
 from ci.model.measured_change import MeasuredChange
 from ci.session.compare import compare
 from ci.session.session import open_session
+
+DERIVING_SECONDS: Final = 60.0
+"""Wall time that deriving a workload may take: a reviewer waits for it."""
 
 
 def run_measure(
@@ -21,9 +26,13 @@ def run_measure(
     cannot be judged, and as `run_job` does.
     """
     refuse_open_files(job, allow_unsandboxed=allow_unsandboxed)
-    base, top, setup = lay_versions(job, git_folder, work)
-    before = open_session(base or work / BASE / job.operator, setup)
-    after = open_session(top, setup)
+    before_at, after_at, setup, derived = lay_versions(job, git_folder, work, DERIVING_SECONDS)
+    if derived is not None:
+        if derived.passing is None:  # a case that fails has no time
+            raise InputError(derived.refused)
+        setup = setup.model_copy(update={"workload": derived.passing})
+    before = open_session(before_at or work / BASE / job.operator, setup)
+    after = open_session(after_at, setup)
     cases, new, gone = compare(before, after)
     found = MeasuredChange(
         run=job.run,

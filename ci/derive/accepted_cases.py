@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from math import prod
 
@@ -60,7 +61,9 @@ def taken_cases(
     """
     sourced: list[Sourced] = [("workload", case) for case in given]
     sourced += candidate_cases(asker.told(operator))
-    found = answered(asker, sourced)
+    found = [
+        replace(option, asked_for=option.source != GENERIC) for option in answered(asker, sourced)
+    ]
     if not found and _NO_TILING in (words := asker.words(sourced[0][1])):
         raise NoWorkload(words, "no tiling is registered")
     if all(option.source == GENERIC for option in found):

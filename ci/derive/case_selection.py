@@ -48,6 +48,8 @@ class Option:
 
     source: str
     taken: Taken
+    asked_for: bool = False
+    """The repository or the user asks for just this case: nothing in it is made up."""
 
     @property
     def size(self) -> int:

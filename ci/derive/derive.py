@@ -257,7 +257,8 @@ class _Derivation:
             what = found.outcome.value.replace("_", " ")
             self.dropped.append((f"{_shapes(option)}: {what}: {found.why}"[:300], what))
             if _is_own(option):
-                if self.faulty is None and runner.frame == self.frame and is_its_own(option, found):
+                unbent = option.asked_for and runner.frame == self.frame
+                if self.faulty is None and unbent and is_its_own(option, found):
                     self.faulty = option.taken.case
                 self.own_fails = self.own_fails or OWN_FAILS.format(
                     option.source, self.dropped[-1][0]
@@ -278,7 +279,11 @@ class _Derivation:
             for one in sizes:
                 made += [(base.source, c) for c in in_all_dtypes(self.operator, one, asker)]
         own = [(o.source, o.taken.asked) for o in taken if o.source != GENERIC]
-        found = {_identity(option): option for option in answered(asker, [*made, *own])}
+        asked_for = {_identity(o) for o in taken if o.asked_for}
+        found = {
+            _identity(option): replace(option, asked_for=_identity(option) in asked_for)
+            for option in answered(asker, [*made, *own])
+        }
         found.pop(_identity(first), None)
         return [*found.values()]
 

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import TypeAlias
 
 import numpy as np
 
 from ci.model.columns import case_column
 from ci.model.dtypes import BY_NAME
+from ci.model.errors import InputError
 from ci.model.launch import Array, Tensors
 from ci.model.operator import AttrSpec, Operator
-from ci.model.workload import AttrValue, WorkloadCase
+from ci.model.workload import AttrValue, TensorCase, WorkloadCase
 from rules.devices import Device
 
 # Values of inputs up to this size travel with a request, for tilings that read them.
@@ -132,9 +134,11 @@ def host_request(
     """The request of a case; `inputs` gives values, `outputs` shapes where they are known.
 
     `read` names the inputs whose values the host side may read. No others are sent: a survey asks
-    hundreds of requests in dozens of processes, and equal requests are asked once.
+    hundreds of requests in dozens of processes, and equal requests are asked once. Raises
+    InputError where an output is larger than the input of its name, whose memory it has.
     """
     column = case_column(operator, case)
+    _refuse_outgrown(operator, case)
     asked: list[tuple[AskedTensor, ...]] = []
     for index, spec in enumerate(case.inputs):
         form = _format(operator.inputs[index].formats, column)
@@ -160,6 +164,23 @@ def host_request(
         deterministic=case.deterministic,
         filling=filling,
     )
+
+
+def _refuse_outgrown(operator: Operator, case: WorkloadCase) -> None:
+    inputs = {spec.name: one for spec, one in zip(operator.inputs, case.inputs, strict=False)}
+    for spec, output in zip(operator.outputs, case.outputs, strict=False):
+        own = inputs.get(spec.name)
+        if not (isinstance(own, TensorCase) and isinstance(output, TensorCase) and own.present):
+            continue
+        if _bits(output) > _bits(own):
+            raise InputError(
+                f"case '{case.name}': the output '{spec.name}' has the memory of the input of that"
+                f" name, which has the shape {list(own.shape)}; {list(output.shape)} does not fit."
+            )
+
+
+def _bits(tensor: TensorCase) -> int:
+    return prod(tensor.shape) * BY_NAME[tensor.dtype].bits
 
 
 def with_defaults(request: HostRequest, operator: Operator) -> HostRequest:

@@ -67,6 +67,11 @@ class CheckSettings(Frozen):
         " report gives it.",
     )
 
+    @property
+    def deriving_seconds(self) -> float:
+        """Wall time that deriving a workload may take."""
+        return self.seconds / 2
+
 
 class CheckReport(Frozen):
     """One operator's check."""

@@ -8,33 +8,33 @@ from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from ci.model.finding import CheckReport, CheckSettings, Finding
-    from ci.session.session import Session
+    from ci.session.operator_check import OperatorCheck
 
 Key: TypeAlias = tuple[str, ...]
 
 
 def check_both(
-    before: Session | None, after: Session, settings: CheckSettings
+    before: OperatorCheck | None, after: OperatorCheck, settings: CheckSettings
 ) -> tuple[CheckReport, tuple[Finding, ...], tuple[Finding, ...], tuple[Finding, ...]]:
     """The check of `after`, with its findings that are new, those that `before` has, too, and
     those that only `before` has; notes are left out.
 
     Raises InputError and EnvironmentProblem as a check does.
     """
-    report = after.check(settings)
+    report = after.report(settings)
     now = [found for found in report.findings if found.fails]
     if before is None:
         return report, tuple(now), (), ()
-    was = [found for found in before.check(settings).findings if found.fails]
+    was = [found for found in before.report(settings).findings if found.fails]
     texts = _texts(before), _texts(after)
     new = beyond(now, texts[1], was, texts[0])
     gone = beyond(was, texts[0], now, texts[1])
     return report, new, tuple(found for found in now if found not in new), gone
 
 
-def _texts(session: Session) -> dict[str, str]:
+def _texts(check: OperatorCheck) -> dict[str, str]:
     """The sources by the paths that findings have."""
-    operator = session.operator
+    operator = check.operator
     return {operator.seen_from_folder(name): text for name, text in operator.texts().items()}
 
 

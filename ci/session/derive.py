@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -21,6 +22,7 @@ from ci.system.row_file import RowFile
 if TYPE_CHECKING:
     from ci.backend.base import Backend
     from ci.derive.derive import OnStep
+    from ci.model.finding import CheckSettings
     from ci.model.operator import Operator
     from ci.model.workload import Workload, WorkloadCase
 
@@ -124,6 +126,48 @@ def derived_for(
             f"{operator.name} has no workload, and none could be derived: {row.refused}"
         )
     return file
+
+
+@dataclass(frozen=True)
+class DerivedCases:
+    """What an operator without a workload is checked on; one of the two files is there."""
+
+    passing: Path | None
+    """A workload of cases that it passes."""
+    failing: Path | None
+    """One of the case of its repository on which it fails."""
+    refused: str = ""
+    """Why no case passes; '' where some do."""
+    seconds: float = 0.0
+    """Wall time that deriving took, of what it was given."""
+
+    def left_of(self, settings: CheckSettings) -> CheckSettings:
+        """The settings of a check that has the seconds which deriving left."""
+        return settings.model_copy(update={"seconds": settings.seconds - self.seconds})
+
+
+def derived_cases(
+    path: Path,
+    setup: EvaluationSetup,
+    folder: Path,
+    most_seconds: float,
+    on_step: OnStep = lambda step: None,
+) -> DerivedCases:
+    """What the operator at `path` is checked on, derived into `folder` as `derived_for` does.
+
+    Raises InputError when there is neither, KeyboardInterrupt when the user stops it.
+    """
+    started, refused = time.monotonic(), ""
+    passing: Path | None = None
+    try:
+        passing = derived_for(path, setup, folder, on_step, most_seconds)
+    except InputError as problem:
+        if not (folder / FAULTY).is_file():
+            raise
+        refused = str(problem)
+    failing = folder / FAULTY if (folder / FAULTY).is_file() else None
+    seconds = min(time.monotonic() - started, most_seconds)
+    return DerivedCases(passing, failing, refused, seconds)
 
 
 def workload_of_case(line: str, folder: Path) -> Path:

@@ -27,10 +27,10 @@ from ci.model.finding import CheckReport, CheckSettings
 from ci.model.folder_walk import legible
 from ci.model.frozen import Frozen
 from ci.model.settings import EvaluationSetup
-from ci.session.derive import FAULTY, derived_for, workload_of_case
+from ci.session.derive import derived_cases, workload_of_case
+from ci.session.operator_check import open_check
 from ci.session.operators import operators_at, places_below, workload_below
 from ci.session.placing import folder_of, operators_in, places_in, source_texts
-from ci.session.session import open_session
 from rules.triggers import load_triggers
 
 
@@ -182,7 +182,7 @@ def _checked(folder: Path, setup: EvaluationSetup, settings: CheckSettings) -> C
         own = setup.workload is not None or _has_workload(folder)
         if not own:
             return _without_workload(folder, setup, settings, tell)
-        return open_session(folder, setup).check(settings, tell)
+        return open_check(folder, setup, None).report(settings, tell)
     except InputError as problem:
         words = str(problem)
     except (EnvironmentProblem, GitError):  # of the machine, so of every operator
@@ -196,37 +196,18 @@ def _checked(folder: Path, setup: EvaluationSetup, settings: CheckSettings) -> C
 def _without_workload(
     folder: Path, setup: EvaluationSetup, settings: CheckSettings, tell: Callable[[str], None]
 ) -> CheckReport:
-    """The report of the one case that is asked for, else of a workload that is derived and of the
-    case of the repository on which the operator fails. Raises InputError when neither is there."""
+    """The report of the one case that is asked for, else of what is derived.
+
+    Raises InputError when nothing can be.
+    """
     with TemporaryDirectory() as name:
-        place, started = Path(name), time.monotonic()
-
-        def checked(file: Path, how: CheckSettings) -> CheckReport:
-            judged = setup.model_copy(update={"workload": file})
-            return open_session(folder, judged).check(how, tell)
-
+        place = Path(name)
         if settings.case:
-            return checked(workload_of_case(settings.case, place), settings)
+            one = setup.model_copy(update={"workload": workload_of_case(settings.case, place)})
+            return open_check(folder, one, None).report(settings, tell)
         tell("deriving a workload")
-        most = settings.seconds / 2
-        faulty, note = place / FAULTY, ""
-        try:
-            file = derived_for(folder, setup, place, tell, most)
-        except InputError as problem:
-            if not faulty.is_file():
-                raise
-            note = str(problem)
-        left = settings.seconds - min(time.monotonic() - started, most)
-        settings = settings.model_copy(update={"seconds": left})
-        alone = settings.model_copy(update={"varied": 0})
-        found = checked(faulty, alone) if faulty.is_file() else None
-        if note:
-            assert found is not None
-            return found.model_copy(update={"notes": (note, *found.notes)})
-        report = checked(file, settings)
-        note = "The workload was derived; `ascendopt workload derive` writes it down."
-        report = report.model_copy(update={"notes": (note, *report.notes)})
-        return report if found is None else report.joined(found)
+        cases = derived_cases(folder, setup, place, settings.deriving_seconds, tell)
+        return open_check(folder, setup, cases).report(cases.left_of(settings), tell)
 
 
 def _has_workload(folder: Path) -> bool:

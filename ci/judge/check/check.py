@@ -17,7 +17,13 @@ from ci.host.tiling_request import HostRequest, host_request, platform_facts
 from ci.judge.check.doubts import doubtful, may_round, outputs_guessed, unlaunched
 from ci.judge.check.far import far
 from ci.judge.check.findings import Findings
-from ci.judge.check.host_state import as_inferred, ask_again, left_unset, remembers
+from ci.judge.check.host_state import (
+    as_inferred,
+    ask_again,
+    left_unset,
+    refused_by_inference,
+    remembers,
+)
 from ci.judge.check.ignored import ignored, only_first
 from ci.judge.check.meetings import Meetings
 from ci.judge.check.mistaken import mistaken
@@ -147,6 +153,8 @@ class _Check:
         swept = sweep(dataclasses.replace(standard, workload=workload), {}, tier)
         self.varied = swept.counts
         for family, before in swept.cases:
+            if self._turned_down(before.case):
+                continue
             self._doubt(family, before.case)
             self.findings.launched(before, self.seed, family)
             self.launched.append((family, before.case))
@@ -355,6 +363,8 @@ class _Check:
         """The launch of a varied case; None where the operator is not made for it, as its host side
         or an assertion of its kernel says, or where the case tells outputs that it would not give.
         """
+        if self._turned_down(case):
+            return None
         if not self.standard.workload.golden and as_inferred(self.standard, case) is False:
             return None
         try:
@@ -368,6 +378,10 @@ class _Check:
         ):
             return None
         return found
+
+    def _turned_down(self, case: WorkloadCase) -> bool:
+        """Whether InferShape refuses a varied case that no golden function takes."""
+        return not self.standard.workload.golden and refused_by_inference(self.standard, case)
 
     def _right(self, case: WorkloadCase) -> bool:
         found = self._plain(case)

@@ -118,17 +118,39 @@ def as_inferred(
     build, operator = standard.references.unmodified, standard.operator
     if not isinstance(build, TiledBuild):
         return None
+    told = _inference(build, operator, case)
     try:
         if outputs is None:
             outputs = declared_outputs(operator, case)
-        request = host_request(operator, case, platform_facts(build.device))
-        told = build.host.answers([request])[0].inference
-    except (InputError, TrialFailure):
+    except InputError:
         return None
     if told is None or told.shapes != "ok":
         return None
     said = _contradictions(operator, case, outputs, told)
     return all(function != "InferShape" for function, _ in said)
+
+
+def refused_by_inference(standard: Standard, case: WorkloadCase) -> bool:
+    """Whether InferShape turns a case down, though not one of the workload: it says what the
+    operator is made for as the tiling does."""
+    build, operator = standard.references.unmodified, standard.operator
+    if not isinstance(build, TiledBuild):
+        return False
+
+    def ends(one: WorkloadCase, how: str) -> bool:
+        told = _inference(build, operator, one)
+        return told is not None and told.shapes == how
+
+    return ends(case, "failed") and any(ends(one, "ok") for one in standard.workload.cases)
+
+
+def _inference(build: TiledBuild, operator: Operator, case: WorkloadCase) -> Inference | None:
+    """What the inference functions say of a case; None where they cannot be asked."""
+    try:
+        request = host_request(operator, case, platform_facts(build.device))
+        return build.host.answers([request])[0].inference
+    except (InputError, TrialFailure):
+        return None
 
 
 def _written(operator: Operator, workload: Workload, right: Tensors) -> Tensors:

@@ -9,6 +9,7 @@ import pytest
 from bot.base.git import Git
 from bot.repository.commit_pack import read_pack, write_pack
 from bot.repository.job import DERIVED, Job
+from bot.server import run_measure as module
 from bot.server.measuring import read_measured
 from bot.server.run_measure import run_measure
 from ci.model.measured_change import MeasuredChange
@@ -61,3 +62,13 @@ def test_a_wrong_result_is_named_case_by_case_also_on_derived_shapes(
     found = measured(made, checkout, tmp_path / "out")
     assert found.derived and found.broken
     assert all(c.before_us for c in found.broken) and found.broken[0].after_fault
+
+
+@pytest.mark.long
+def test_deriving_shapes_takes_no_longer_than_a_reviewer_waits(
+    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "DERIVING_SECONDS", 0.25)
+    made = changed(checkout, TILING, OLD, "TILE_BYTES = 16384")
+    found = measured(made.model_copy(update={"workload": DERIVED}), checkout, tmp_path / "out")
+    assert len(found.cases) == 1  # one is tried, whatever time is left

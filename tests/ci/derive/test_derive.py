@@ -11,7 +11,8 @@ from ci.derive.case_selection import LARGE, SMALL
 from ci.model.census import ROWS as CENSUS
 from ci.model.census import CensusRow, Stage
 from ci.model.derived import ROWS, DerivedRow, DeriveSettings
-from ci.session.derive import coverage, derive_workloads
+from ci.model.settings import EvaluationSetup
+from ci.session.derive import coverage, derive_workloads, derived_cases
 from ci.source.discovery import load_operator
 from ci.source.workload_file import load_workload
 from tests.places import OPERATORS
@@ -172,3 +173,14 @@ def test_an_example_of_the_repository_that_fails_is_said_where_others_take_its_p
         (note,) = said
         assert "example shapes" in note and "float32[8x2048]" in note
         assert note in (tmp_path / "out" / "bias_add" / "workload.yaml").read_text()
+
+
+@pytest.mark.long
+def test_only_a_case_that_the_repository_asks_for_is_left_as_one_that_fails(tmp_path: Path) -> None:
+    """A case that is made of it may ask for what nobody meant."""
+    tile = "std::max(rows == 8 ? COLUMN_TILE : COLUMN_TILE * 4096, "
+    place = edited(copied(BIAS_ADD, tmp_path), "std::min(COLUMN_TILE, ", tile)
+    (place / "examples").mkdir()
+    (place / "examples" / "test_bias_add.cpp").write_text(PROGRAM)
+    cases = derived_cases(place, EvaluationSetup(), tmp_path / "out", 600.0)
+    assert cases.passing is not None and cases.failing is None

@@ -1,6 +1,8 @@
 import numpy as np
+import pytest
 
 from ci.host.tiling_request import host_request, platform_facts
+from ci.model.errors import InputError
 from ci.model.launch import Tensors
 from ci.model.workload import TensorCase, WorkloadCase
 from ci.source.discovery import load_operator
@@ -39,3 +41,22 @@ def test_only_values_that_the_host_side_reads_are_sent() -> None:
     read = host_request(operator, case, facts, values, read=[name])
     assert [bool(t.data) for (t,) in read.inputs] == [i.name == name for i in operator.inputs]
     assert not any(t.data for (t,) in host_request(operator, case, facts, values).inputs)
+
+
+@pytest.mark.parametrize(("rows", "fits"), [(4, True), (8, True), (9, False)])
+def test_an_output_that_has_an_inputs_memory_is_no_larger_than_that(rows: int, fits: bool) -> None:
+    operator = load_operator(OPERATORS / "src" / "math" / "bias_add")
+    (only,) = operator.outputs
+    name = operator.inputs[0].name
+    operator = operator.model_copy(update={"outputs": (only.model_copy(update={"name": name}),)})
+    case = WorkloadCase(
+        name="c",
+        inputs=tuple(TensorCase(shape=(8, 16), dtype="float32") for _ in operator.inputs),
+        outputs=(TensorCase(shape=(rows, 16), dtype="float32"),),
+    )
+    facts = platform_facts(load_device("910B4"))
+    if fits:
+        assert host_request(operator, case, facts).outputs
+    else:
+        with pytest.raises(InputError, match=rf"'{name}' has the memory of .* \[9, 16\] does not"):
+            host_request(operator, case, facts)

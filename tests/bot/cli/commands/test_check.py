@@ -14,7 +14,7 @@ from bot.base.git import Git
 from bot.cli.commands import check
 from bot.cli.commands.check import operators_of
 from bot.cli.main import run
-from ci.session.session import Session, open_session
+from ci.session.operator_check import OperatorCheck, open_check
 from tests.ci.derive.test_derive import BIAS_ADD, PROGRAM, copied, edited
 from tests.ci.judge.check.small_operator import TWICE, ordered, write_operator
 from tests.ci.source.test_placed import two_in_a_folder
@@ -204,12 +204,12 @@ def test_a_defect_in_one_operator_keeps_no_other_from_being_checked(
     shutil.copytree(source, source.with_name("another"))
     (source / "workload.yaml").write_text("cases_: []")
 
-    def broken(folder: Path, *more: object) -> Session:
+    def broken(folder: Path, *more: object) -> OperatorCheck:
         if folder.name == "another":
             raise KeyError("odd")
-        return open_session(folder, *more)  # type: ignore[arg-type]
+        return open_check(folder, *more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(check, "open_session", broken)
+    monkeypatch.setattr(check, "open_check", broken)
     assert run(["check", "--json", "src/math"]) == 2
     words = {one["operator"]: one["unchecked"] for one in json.loads(capsys.readouterr().out)}
     assert "KeyError: 'odd'" in words["another"] and "cases_" in words["affine_clamp"]

@@ -106,6 +106,29 @@ def test_inference_that_contradicts_and_shapes_that_end_the_host_side_are_named(
 
 
 @pytest.mark.long
+def test_a_varied_case_that_inference_turns_down_says_nothing_without_golden_function(
+    tmp_path: Path,
+) -> None:
+    """A tiling need not say again what an operator is made for."""
+    refuses = (
+        "this->SetInferShape([](gert::InferShapeContext* context) {\n"
+        "            *context->GetOutputShape(0) = *context->GetInputShape(0);\n"
+        "            return context->GetInputShape(0)->GetDim(0) == 1024 ? ge::GRAPH_SUCCESS\n"
+        "                                                                : ge::GRAPH_FAILED;\n"
+        "        });\n        this->AICore().SetTiling"
+    )
+    folder = changed(tmp_path / "host", "op_host/small.cpp", "this->AICore().SetTiling", refuses)
+    assert found(checked(folder, varied=4), "inference")  # a golden function takes them
+    workload = folder / "workload.yaml"
+    workload.write_text(workload.read_text().replace("golden: golden.py:small\n", ""))
+    assert not checked(folder, varied=4).fails
+    host = folder / "op_host/small.cpp"
+    host.write_text(host.read_text().replace("GetDim(0) == 1024", "GetDim(0) == 1025"))
+    (own,) = found(checked(folder, varied=4), "inference")
+    assert own.place.case == "own"
+
+
+@pytest.mark.long
 def test_a_tiling_that_remembers_calls_is_named(tmp_path: Path) -> None:
     folder = changed(
         tmp_path / "static",
