@@ -351,9 +351,9 @@ def _read_operator(root: Path, name: str = "", top: Path | None = None) -> Opera
     work = _named_by_build(root, work, build.taken_sources, definition_source)
     others = [*build.shared_sources]
     others += neighbour_sources(root, top, work, folders)
-    texts = [*work.values(), *map(file_text, others)]
-    elsewhere = sources_that_define(build.tree, texts, build.chips)
-    if not any(tiles(text, op_type) for text in texts):
+    hosts = [*work.values(), *map(file_text, others)]
+    elsewhere = sources_that_define(build.tree, hosts, build.chips)
+    if not any(tiles(text, op_type) for text in hosts):
         elsewhere += sources_that_tile(build.tree, op_type, build.chips)
     if elsewhere:
         others += elsewhere
