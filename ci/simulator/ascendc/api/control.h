@@ -7,7 +7,8 @@ namespace AscendC {
 
 // Bits `first` to `last` of the register, both among them.
 template <int8_t first, int8_t last> constexpr uint64_t control_bits() {
-    static_assert(first >= 0 && first <= last && last <= 63, "Bits 0 to 63, the first one first");
+    static_assert(first >= 0 && first <= last && last <= 63,
+                  "The bits of CTRL are 0 to 63, the first one first");
     return (~uint64_t(0) >> (63 - (last - first))) << first;
 }
 template <int8_t startBit, int8_t endBit> __aicore__ inline void SetCtrlSpr(int64_t value) {
@@ -23,7 +24,7 @@ template <int8_t startBit, int8_t endBit> __aicore__ inline int64_t GetCtrlSpr()
 enum class SaturationMode : uint8_t { FLOAT, FLOAT8, INT, CAST };
 template <SaturationMode mode> constexpr int8_t saturation_bit() {
     static_assert(mode == SaturationMode::FLOAT || mode == SaturationMode::CAST,
-                  "The 910B has FLOAT and CAST");
+                  "The 910B saturates by FLOAT and CAST alone");
     return mode == SaturationMode::FLOAT ? 48 : 59;
 }
 template <SaturationMode mode> __aicore__ inline void SetSaturationFlag(bool enableSat) {
