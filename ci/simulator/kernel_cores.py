@@ -45,7 +45,9 @@ KERNEL_TYPES = {
 }
 """What the names of the API mean on a chip whose AI core has one cube and two vector cores."""
 
-_CUBE_INSTRUCTION = re.compile(r"_Z\d+(mad|load_cbuf|img2colv2|copy_matrix_cc|load_gm_to_c)")
+_CUBE_INSTRUCTION = re.compile(
+    r"_Z\d+(mad|load_cbuf|img2colv2|copy_matrix_cc|load_gm_to_c|dav_matmul(?!_))"
+)
 _VECTOR_INSTRUCTION = re.compile(r"_Z\d+(v[a-z]|copy_gm_to_ubuf|copy_ubuf_to|scatter_|vector_dup)")
 _WAITS_FOR_CORES = re.compile(r"_Z\d+wait_flag_dev")
 _MATMUL = re.compile(r"^[^/\n]*\bREGIST_MATMUL_OBJ\s*\(", re.MULTILINE)

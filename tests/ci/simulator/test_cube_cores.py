@@ -154,6 +154,10 @@ def test_cores_follow_the_kernel_type_then_what_was_used() -> None:
     assert cores_of(CHIP, [], ["_Z4vaddPf"], [], lambda: [product]) == VECTOR, "it waits for none"
     waits = ["_Z4vaddPf", "_Z13wait_flag_devt"]
     assert cores_of(CHIP, [], waits, [], lambda: [product]) == Cores(1, 2)
+    # A Matmul object that the kernel's cube cores alone have.
+    multiplies = "_Z10dav_matmulRK9DavMatmul"
+    assert cores_of(CHIP, [], waits, [], lambda: [multiplies]) == Cores(1, 2)
+    assert cores_of(CHIP, [], waits, [], lambda: ["_Z15dav_matmul_waiti"]) == VECTOR
     # Real headers leave no mark of the Matmul API.
     through = ["    REGIST_MATMUL_OBJ(&pipe, GetSysWorkSpacePtr(), op.mm);\n"]
     assert cores_of(CHIP, [], [], through) == Cores(1, 2)
