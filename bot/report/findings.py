@@ -11,16 +11,16 @@ from bot.report.sentences import local
 from ci.model.finding import CheckReport, Finding, Severity
 
 
-def report_lines(report: CheckReport, reproduce: str) -> list[str]:
+def report_lines(report: CheckReport, reproduce: str, *, one_case: bool = False) -> list[str]:
     """A report for a person: a line for each operator, then its findings, each with the command
-    that shows it alone. `reproduce`: the command that shows all of them."""
+    that shows it alone. `reproduce`: the command that shows all of them, of `one_case` or more."""
     head = f"{report.folder}: {summary(report)}"
     if report.unchecked:
         return [head]
     lines = [head]
     for found in report.findings:
         lines += finding_lines(found)
-        if found.alone and found.fails:
+        if found.alone and found.fails and not one_case:
             lines.append(f"      alone: {reproduce} --case {shlex.quote(found.alone)}")
     lines += [f"  {note}" for note in report.notes]
     if report.fails:

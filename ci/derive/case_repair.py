@@ -14,7 +14,7 @@ from ci.model.dtypes import BY_NAME
 from ci.model.operator import Operator
 from ci.model.trial import Outcome
 from ci.model.workload import Entry, TensorCase, Workload, WorkloadCase
-from ci.simulator.launch import TRAPPED
+from ci.simulator.launch import stops_itself
 from ci.source.empty_body import NOTHING_TO_DO
 
 _TOGETHER = re.compile(r"Core \d+ writes and core \d+ writes the same global memory")
@@ -43,7 +43,12 @@ def is_its_own(option: Option, found: Failed) -> bool:
     integers draw and however long its outputs, which are often inferred, are."""
     told = found.outcome in (Outcome.MEMORY_ERROR, Outcome.LAUNCH_ERROR, Outcome.RACE)
     guessed = found.unwritten is not None or _PAST.search(found.why)
-    return told and not guessed and found.why != TRAPPED and not draws_integers(option.taken.case)
+    return (
+        told
+        and not guessed
+        and not stops_itself(found.why)
+        and not draws_integers(option.taken.case)
+    )
 
 
 def draws_integers(case: WorkloadCase) -> bool:

@@ -48,7 +48,10 @@ MEETS = "meets"
 """The machine's word for a place where all blocks of a launch wait for each other."""
 
 TRAPPED = "The kernel called trap()."
-"""The machine's sentence for a kernel that stops itself, as `ascendc_assert` does."""
+"""The machine's sentence for a kernel that calls trap()."""
+
+ASSERTED = "The kernel's own assertion `"
+"""How the headers' sentence for an `ascendc_assert` that fails begins."""
 
 REPORT_BYTES = 8 << 20
 """A larger report is not one of the machine's."""
@@ -109,6 +112,11 @@ def launch(
                 lambda offsets: _raw_places(spec, offsets),
             ),
         )
+
+
+def stops_itself(sentence: str) -> bool:
+    """Whether a kernel refused what it was given, as the sentence of its launch says."""
+    return sentence == TRAPPED or sentence.startswith(ASSERTED)
 
 
 def _reported(
@@ -265,13 +273,19 @@ def _failure(
     return TrialFailure(
         outcome,
         Refusal(
-            sentence=str(report.get("message", ""))[:1000],
+            sentence=_words(report)[:1000],
             place=Place(file=places[0][0], line=places[0][1]),
             other=Place(file=places[1][0], line=places[1][1]),
             evidence=details,
         ),
         (*races[outcome is Outcome.RACE :], *_warnings(report, spec)),
     )
+
+
+def _words(report: Mapping[str, Any]) -> str:
+    """What the machine says of a failure: it reports bytes, and a kernel's own words are UTF-8."""
+    said = str(report.get("message", ""))
+    return said.encode("latin-1", "replace").decode("utf-8", "replace")
 
 
 def _check_written(

@@ -73,7 +73,8 @@ def check(ctx: click.Context, /, paths: tuple[Path, ...], as_json: bool, **given
         report = _checked(folder, setup, settings)
         reports.append(report)
         if not as_json:
-            say("\n".join(report_lines(report, _again(folder, setup, settings))))
+            again = _again(folder, setup, settings)
+            say("\n".join(report_lines(report, again, one_case=bool(settings.case))))
     if as_json:
         say("[" + ",".join(report.model_dump_json() for report in reports) + "]")
     elif not reports:

@@ -39,7 +39,7 @@ from ci.model.finding import CheckReport, CheckSettings, Finding
 from ci.model.operator import Operator
 from ci.model.trial import Outcome, Place
 from ci.model.workload import WorkloadCase
-from ci.simulator.launch import MEETS, TRAPPED
+from ci.simulator.launch import MEETS, stops_itself
 from ci.source.one_case import case_line, one_case
 
 Say: TypeAlias = Callable[[str], None]
@@ -374,7 +374,7 @@ class _Check:
         if isinstance(found, CaseDeclined):
             return None
         if isinstance(found, TrialFailure) and (
-            found.outcome in REFUSABLE or found.refusal.sentence == TRAPPED
+            found.outcome in REFUSABLE or stops_itself(found.refusal.sentence)
         ):
             return None
         return found

@@ -54,6 +54,13 @@ enum class RaceKind {
 void race(RaceKind kind, const void* site, const void* other, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
 
+// When an operand is read, where the instruction's result lies on it.
+enum class ReadOrder : uint8_t {
+    REPEATS,        // each repeat reads its part, as strides and span say
+    BEFORE_WRITES,  // no repeat reads what an earlier one writes
+    BEHIND_WRITES,  // one does
+};
+
 // One operand of a vector instruction: what it touches of UB, for the checks and bank conflicts.
 // Repeat r touches `blocks` 32-byte blocks, block b at address + 32*(r*repeat_stride +
 // b*block_stride). When `span` is not 0 the strides are ignored: repeat r touches the `span`
@@ -69,6 +76,7 @@ struct VectorOperand {
     uint8_t alignment = 32;   // bytes that the address must be a multiple of
     uint32_t span = 0;
     uint32_t repeat_bytes = 0;
+    ReadOrder order = ReadOrder::REPEATS;
 };
 
 // A vector instruction of `repeats` (after mask and counter mode have been worked out; 0 is

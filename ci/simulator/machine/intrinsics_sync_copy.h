@@ -210,4 +210,15 @@ void dav_own_mask();
 void dav_offset(uint64_t address, uint32_t bits, uint32_t bytes);
 // Ends the launch as a launch error with this sentence (a wrong call, e.g. a full queue).
 [[noreturn]] void dav_fail(const char* message);
+// A value that a kernel's own message tells.
+struct DavTold {
+    enum Kind : int32_t { NONE, SIGNED, UNSIGNED, REAL, TEXT } kind;
+    int64_t whole;
+    double real;
+    const char* text;
+};
+// Ends the launch because a condition of the kernel's own does not hold, with its message: a
+// printf-like format and its values. What that asks for beyond them is a '?'.
+[[noreturn]] void dav_assertion(const char* condition, const char* format, const DavTold* values,
+                                uint32_t count);
 // Adds a sentence to the report, once for each call site.

@@ -184,7 +184,11 @@ void check_own_source(const char* mnemonic, const char* dtype, const VectorOpera
                 (read.repeat_stride == 0 || operands[target].repeat_stride == 0) &&
                 accumulates(mnemonic, dtype))
                 continue;
-            if (!overwrites_own_source(read, start, operands[target], low, repeats)) {
+            const bool overwritten =
+                read.order == ReadOrder::REPEATS
+                    ? overwrites_own_source(read, start, operands[target], low, repeats)
+                    : read.order == ReadOrder::BEHIND_WRITES;
+            if (!overwritten) {
                 if (launch().checked && lies_apart(mnemonic))
                     warn(site, "not_apart", mnemonic,
                          "%s writes its result over its own source, at %s; the documentation wants "

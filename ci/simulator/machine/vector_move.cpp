@@ -25,10 +25,17 @@ VectorOperand span_of(const void* address, uint32_t span, uint32_t pitch, bool w
     return operand;
 }
 
-// The blocks of UB that scattered reads touch, as few contiguous operands as possible.
+// The blocks of UB that scattered reads touch, as few contiguous operands as possible. Whether a
+// read finds what an earlier repeat of the instruction writes is told to it repeat by repeat.
 class ScatteredReads {
 public:
-    explicit ScatteredReads(const uint8_t* base) : base_(base) {}
+    explicit ScatteredReads(const uint8_t* base) : base_(base), written_(UB_BYTES / WRITE_UNIT) {}
+    void will_be_written(const uint8_t* address, uint32_t bytes) {
+        const ptrdiff_t offset = address - base_;
+        if (offset < 0 || offset + bytes > UB_BYTES) return;  // reported by the bounds check
+        for (size_t at = offset / WRITE_UNIT; at < (offset + bytes) / WRITE_UNIT; at++)
+            written_[at] = true;
+    }
     void add(const uint8_t* address, uint32_t bytes) {
         const ptrdiff_t offset = address - base_;
         if (offset < 0 || offset + bytes > UB_BYTES) {
@@ -37,6 +44,8 @@ public:
         }
         const size_t last = (offset + bytes - 1) / BLOCK_BYTES;
         for (size_t b = offset / BLOCK_BYTES; b <= last; b++) touched_.set(b);
+        for (size_t at = offset / WRITE_UNIT; at < (offset + bytes) / WRITE_UNIT; at++)
+            behind_ = behind_ || written_[at];
     }
     void append_to(std::vector<VectorOperand>& operands) const {
         for (size_t b = 0; b < touched_.size(); b++) {
@@ -45,6 +54,7 @@ public:
             while (end < touched_.size() && touched_[end]) end++;
             operands.push_back(span_of(base_ + b * BLOCK_BYTES,
                                        static_cast<uint32_t>((end - b) * BLOCK_BYTES), 0, false));
+            operands.back().order = behind_ ? ReadOrder::BEHIND_WRITES : ReadOrder::BEFORE_WRITES;
             b = end;
         }
         // Reported by the bounds check of issue_vector.
@@ -56,7 +66,10 @@ public:
 
 private:
     const uint8_t* base_;
+    static constexpr size_t WRITE_UNIT = 2;  // bytes of the smallest element
     const uint8_t* outside_ = nullptr;
+    std::vector<bool> written_;
+    bool behind_ = false;
     std::bitset<UB_BYTES / BLOCK_BYTES> touched_;
 };
 
@@ -162,17 +175,22 @@ void gather_elements(T* dst, uint32_t* offset, uint32_t base, uint32_t dst_repea
              sizeof(T), static_cast<long long>(from - source));
     };
     bool whole = true;
-    for (uint32_t r = 0; r < lanes.repeats(); r++)
+    uint8_t* const out = ub_address(dst);
+    for (uint32_t r = 0; r < lanes.repeats(); r++) {
         each(r, [&](unsigned, const uint8_t* from) {
             reads.add(from, sizeof(T));
             if (whole && (from - source) % sizeof(T) != 0) wrong(from), whole = false;
             check_reach(source, from, sizeof(T), false, "vgather", site);
         });
+        each(r, [&](unsigned i, const uint8_t*) {
+            reads.will_be_written(out + size_t(r) * dst_repeat * BLOCK_BYTES + i * sizeof(T),
+                                  sizeof(T));
+        });
+    }
     std::vector<VectorOperand> operands{lanes.operand(dst, step, BITS<T>, true), table_operand};
     reads.append_to(operands);
     issue_vector("vgather", dtype, lanes.repeats(), operands.data(),
                  static_cast<int>(operands.size()), site);
-    uint8_t* const out = ub_address(dst);
     for (uint32_t r = 0; r < lanes.repeats(); r++) {
         T result[WIDTH] = {};
         each(r, [&](unsigned i, const uint8_t* from) { std::memcpy(&result[i], from, sizeof(T)); });
@@ -192,6 +210,10 @@ void gather_blocks(void* dst, const char* dtype, uint32_t* offset, uint32_t base
         std::memcpy(&distance, table + size_t(block) * sizeof(distance), sizeof(distance));
         return source + distance;
     };
+    uint8_t* const out = ub_address(dst);
+    const auto place = [&](uint32_t r, uint32_t b) {
+        return (size_t(r) * step.repeat + b * step.block) * BLOCK_BYTES;
+    };
     ScatteredReads reads(ub_address(nullptr));
     for (uint32_t b = 0; b < repeat * 8; b++) {
         reads.add(from(b), BLOCK_BYTES);
@@ -201,6 +223,9 @@ void gather_blocks(void* dst, const char* dtype, uint32_t* offset, uint32_t base
                  "%lld of the source.",
                  static_cast<long long>(from(b) - source));
         check_reach(source, from(b), BLOCK_BYTES, false, "vgatherb", site);
+        if (b % 8 != 7) continue;
+        for (uint32_t done = 0; done < 8; done++)
+            reads.will_be_written(out + place(b / 8, done), BLOCK_BYTES);
     }
     VectorOperand to{};
     to.address = dst;
@@ -211,13 +236,10 @@ void gather_blocks(void* dst, const char* dtype, uint32_t* offset, uint32_t base
     reads.append_to(operands);
     issue_vector("vgatherb", dtype, repeat, operands.data(), static_cast<int>(operands.size()),
                  site);
-    uint8_t* const out = ub_address(dst);
     for (uint32_t r = 0; r < repeat; r++) {
         uint8_t blocks[8][BLOCK_BYTES];
         for (uint32_t b = 0; b < 8; b++) std::memcpy(blocks[b], from(r * 8 + b), BLOCK_BYTES);
-        for (uint32_t b = 0; b < 8; b++)
-            std::memcpy(out + (size_t(r) * step.repeat + b * step.block) * BLOCK_BYTES, blocks[b],
-                        BLOCK_BYTES);
+        for (uint32_t b = 0; b < 8; b++) std::memcpy(out + place(r, b), blocks[b], BLOCK_BYTES);
     }
 }
 

@@ -15,7 +15,7 @@ from ci.model.derived import DeriveSettings
 from ci.model.trial import Outcome, Unwritten
 from ci.model.workload import Entry, TensorCase, Workload, WorkloadCase
 from ci.session.derive import derive_workloads
-from ci.simulator.launch import TRAPPED
+from ci.simulator.launch import ASSERTED, TRAPPED
 from ci.source.discovery import load_operator
 from ci.source.workload_file import load_workload
 from tests.places import OPERATORS
@@ -105,6 +105,7 @@ PAST_INPUT = PAST.format("").replace("writes", "reads").replace("output", "input
         (Failed(Outcome.MEMORY_ERROR, PAST.format("")), "float32", False),
         (Failed(Outcome.MEMORY_ERROR, "-", LEFT), "float32", False),
         (Failed(Outcome.LAUNCH_ERROR, TRAPPED), "float32", False),
+        (Failed(Outcome.LAUNCH_ERROR, f"{ASSERTED}n == 1` fails."), "float32", False),
         (Failed(Outcome.WRONG_RESULT, "-"), "float32", False),
     ],
 )

@@ -34,7 +34,7 @@ FUNCTIONS = {
     "prints or dumps, which does nothing here": """
         Print printf PRINTF DumpTensor DumpAccChkPoint InitDump PrintTimeStamp""",
     "checks on a device, which the machine does always": """
-        OOMCheckAddrRange OOMAddAddrForL2Cache ascendc_assert""",
+        OOMCheckAddrRange OOMAddAddrForL2Cache""",
     "caches that cost nothing here": """
         ICachePreLoad DataCachePreload GetTemporaryBufferAddr
         FreeTemporaryBuffer SetUserTag

@@ -116,6 +116,21 @@ SHIFTED = """
     PipeBarrier<PIPE_V>();
     Cast(local.ReinterpretCast<half>(), local, RoundMode::CAST_NONE, 64);
 """
+PERMUTED = """
+    const int32_t over = OVER;
+    TPipe pipe;
+    LocalTensor<float> local(TPosition::VECCALC, 0, 128);
+    LocalTensor<uint32_t> places(TPosition::VECCALC, 100000, 128);
+    Duplicate(local, 1.0f, 128);
+    PipeBarrier<PIPE_ALL>();
+    for (uint32_t i = 0; i < 128; ++i) places.SetValue(i, (i ^ (over ? 64 : 1)) * 4);
+    PipeBarrier<PIPE_ALL>();
+    Gather(local, local, places, 0, 128);
+    PipeBarrier<PIPE_ALL>();
+    for (uint32_t i = 0; i < 16; ++i) places.SetValue(i, (i ^ (over ? 8 : 1)) * 32);
+    PipeBarrier<PIPE_ALL>();
+    Gatherb(local, local, places, 2, GatherRepeatParams(1, 8));
+"""
 HINTS = """
     const int32_t over = OVER;
     TPipe pipe, other;
@@ -343,6 +358,15 @@ def test_a_result_over_a_part_of_its_source_within_a_repeat_is_named(
     (text,) = harness.over(SHIFTED, 1).warned("own_source")
     assert "within one repeat" in text
     assert harness.over(SHIFTED, 0).warned("own_source") == []
+
+
+def test_a_gather_in_place_is_named_where_a_repeat_takes_what_an_earlier_one_wrote(
+    harness: CheckedHarness,
+) -> None:
+    said = harness.over(PERMUTED, 1).warned("own_source")
+    assert [text.split()[0] for text in said] == ["vgather", "vgatherb"]
+    assert harness.over(PERMUTED, 0).warned("own_source") == []
+    assert len(harness.over(PERMUTED, 0).warned("not_apart")) == 2
 
 
 def test_a_result_that_must_lie_apart_from_its_source_is_named(harness: CheckedHarness) -> None:

@@ -1,6 +1,7 @@
 // Masks, system variables, scalar helpers and the small internals that operators call directly.
 #pragma once
 
+#include "assertion.h"
 #include "queue.h"
 
 namespace AscendC {
@@ -271,12 +272,6 @@ template <typename T>
 __aicore__ inline void DumpAccChkPoint(const T&, uint32_t, uint32_t, uint32_t) {}
 
 }  // namespace AscendC
-
-// Stops the core where the condition does not hold.
-template <typename... Arguments>
-__aicore__ inline void ascendc_assert(bool condition, Arguments...) {
-    if (!condition) trap();
-}
 
 // Kernels name it without its namespace too.
 using AscendC::GetSysWorkSpacePtr;

@@ -114,7 +114,7 @@ def test_a_finding_has_a_command_that_shows_it_alone(
         workload.unlink()
     assert run(shlex.split(said[at].partition("alone: ascendopt ")[2])) == 1
     shown = capsys.readouterr()
-    assert said[start] in shown.out.splitlines()
+    assert said[start] in shown.out.splitlines() and "alone: " not in shown.out
     assert "in 1 case" in shown.out or "in 0 cases" in shown.out
     assert "varied cases" not in shown.err and "deriving" not in shown.err
 

@@ -53,18 +53,32 @@ def test_an_integer_that_no_float_holds_is_named_where_a_result_is_wrong(tmp_pat
     assert not checked(right).findings
 
 
+SAID = (
+    'ascendc_assert(n == {}, "长度 %u of %.2f,\\n%ld at 100%% (%s); %d is left\\n", n, half(1.5f),'
+    ' int64_t(-3), "x");'
+)
+
+
 @pytest.mark.long
-def test_a_varied_case_that_the_kernel_itself_refuses_says_nothing(tmp_path: Path) -> None:
+def test_a_varied_case_that_the_kernel_itself_refuses_says_nothing_and_an_own_case_says_why(
+    tmp_path: Path,
+) -> None:
     asserted = write_operator(
         tmp_path / "asserted",
-        f"        ascendc_assert(n == 1024);\n{TWICE}",
+        f"        {SAID.format(1024)}\n{TWICE}",
         golden="x * np.float32(2)",
     )
     report = checked(asserted, varied=4)
     assert not [one for one in report.findings if one.kind == "launch_error"]
     own = edited(asserted, ("op_kernel/small.cpp", "n == 1024", "n == 1025"))
     (one,) = found(checked(own), "launch_error")
-    assert "trap()" in one.text
+    assert one.place.line == line_of(own, "ascendc_assert")
+    assert one.text == (
+        "The kernel's own assertion `n == 1025` fails: 长度 1024 of 1.5, -3 at 100% (x); ? is left."
+    )
+    bare = edited(own, ("op_kernel/small.cpp", SAID.format(1025), "ascendc_assert(n == 1025);"))
+    (one,) = found(checked(bare), "launch_error")
+    assert one.text == "The kernel's own assertion `n == 1025` fails."
 
 
 @pytest.mark.long
