@@ -14,15 +14,15 @@ std::string written(const DavTold& told, char conversion) {
     const bool hex = std::strchr("xXp", conversion) != nullptr;
     const auto bits = static_cast<unsigned long long>(told.whole);
     switch (told.kind) {
-    case DavTold::NONE: return "?";
-    case DavTold::TEXT: return std::string(told.text, strnlen(told.text, sizeof(text)));
-    case DavTold::REAL: std::snprintf(text, sizeof(text), "%g", told.real); break;
-    case DavTold::SIGNED:
-    case DavTold::UNSIGNED:
-        if (hex || told.kind == DavTold::UNSIGNED)
-            std::snprintf(text, sizeof(text), hex ? "%llx" : "%llu", bits);
-        else
-            std::snprintf(text, sizeof(text), "%lld", static_cast<long long>(told.whole));
+        case DavTold::NONE: return "?";
+        case DavTold::TEXT: return std::string(told.text, strnlen(told.text, sizeof(text)));
+        case DavTold::REAL: std::snprintf(text, sizeof(text), "%g", told.real); break;
+        case DavTold::SIGNED:
+        case DavTold::UNSIGNED:
+            if (hex || told.kind == DavTold::UNSIGNED)
+                std::snprintf(text, sizeof(text), hex ? "%llx" : "%llu", bits);
+            else
+                std::snprintf(text, sizeof(text), "%lld", static_cast<long long>(told.whole));
     }
     return text;
 }
