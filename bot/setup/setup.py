@@ -71,7 +71,7 @@ class Setup(Frozen):
     branch: str = Field(description="Default branch.")
     source: str = Field(description="What the CI's jobs install; '' when nobody said.")
     operators: tuple[str, ...] = Field(description="What names each.")
-    without_workload: tuple[str, ...] = Field(description="Watched ones.")
+    without_workload: tuple[str, ...] = Field(description="Those watched that have none.")
     reading: Reading = Field(description="Which of them can be read, and which for the 910B.")
     watched: tuple[str, ...] = Field(description="Those that the bot optimizes when they change.")
     per_event: int = Field(description="Searches that one event starts; the others wait.")
@@ -112,8 +112,9 @@ def look(
         files += tuple(file for some in made.values() for file in some)
         without = tuple(f for f in without if f not in made)
     repository = settings.repository if settings.forge != "local" else top.name
-    launched = commit.operators.keys() - {*read.ours, *read.others, *read.unread}
-    vain = dict.fromkeys(launched, "its sources declare no operator")
+    operators = tuple(sorted({*read.ours, *read.others, *read.unread}))
+    undeclared = commit.operators.keys() - {*operators}
+    vain = dict.fromkeys(undeclared, "its sources declare no operator")
     vain |= {place: f"it is for {', '.join(socs)} only" for place, socs in read.others.items()}
     vain |= read.unread
     count = min(COMMITS, int(git.run("rev-list", "--count", "--first-parent", head)) - 1)
@@ -122,7 +123,7 @@ def look(
         repository=repository,
         branch=branch,
         source=source,
-        operators=tuple(sorted({*read.ours, *read.others, *read.unread})),
+        operators=operators,
         without_workload=without,
         reading=read,
         watched=watched,
