@@ -11,7 +11,7 @@ from weakref import finalize
 from ci.backend.base import Build
 from ci.host.host_room import HostRooms
 from ci.host.host_tiling import HostCrash, HostProgram, OpDescription, TilingAnswer
-from ci.host.kernel_unit import KernelVariant, formats_of, has_plain_entry, kernel_parameters
+from ci.host.kernel_unit import KernelVariant, formats_of, has_plain_entry, kernel_function
 from ci.host.source_tree import neighbours
 from ci.host.survey import Tiling
 from ci.host.template_key import cpp_arguments, declared_kinds
@@ -242,7 +242,7 @@ class TiledBuild(Build):
     def _has_plain_kernel(self) -> bool:
         """Whether the kernel is no template, for some chip."""
         entry = self.texts[self.operator.kernel_entry]
-        return has_plain_entry(kernel_parameters(self.operator, entry)[0], entry)
+        return has_plain_entry(kernel_function(self.operator, entry).name, entry)
 
     def aliases(self) -> dict[int, int]:
         """An output that bears an input's name shares its memory: the operator works in place."""

@@ -140,6 +140,8 @@ class Argument(BaseModel):
     buffer: GivenBuffer | None = None
     fields: dict[str, bool | int | float | tuple[int | float | None, ...] | None] | None = None
     """A structure given by value; None for a field that is no number and no list of them."""
+    words: tuple[int, ...] | None = None
+    """Its bytes, four in a number; None for one that cannot be copied so."""
 
 
 class Call(BaseModel):
@@ -274,9 +276,12 @@ def _without_launches(text: str) -> Iterator[str]:
 
 
 def _described(name: str, fields: Sequence[str]) -> str:
-    """A function that writes the fields of a structure down; found by the structure's type."""
+    """A function that writes the fields of a structure down; found by the row's type."""
     each = "".join(f' ascendopt::field(row, "{one}", value.{one});' for one in fields)
-    return f"inline void ascendopt_fields(ascendopt::Row& row, const {name}& value) {{{each} }}\n"
+    return (
+        f"namespace ascendopt {{ inline void ascendopt_fields(Row& row, const ::{name}& value)"
+        f" {{{each} }} }}\n"
+    )
 
 
 def _without_include(text: str, name: str) -> str:

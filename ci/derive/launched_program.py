@@ -19,8 +19,9 @@ from ci.model.regular_file import file_text
 from ci.source.cpp_source import parse
 from ci.source.cpp_text import closing, split_arguments, without_comments
 from ci.source.launch_places import SUFFIXES
-from ci.source.launched.entry import REAL, WHOLE, KernelEntry, structure
+from ci.source.launched.entry import REAL, WHOLE, KernelEntry
 from ci.source.launched.frame import GivenTensor, GivenToKernel
+from ci.source.launched.structures import structure
 
 _SOURCES: Final = (*layout.SOURCES, *SUFFIXES)
 _MOST_RUN: Final = 3
@@ -64,9 +65,8 @@ def _structures(texts: Mapping[Path, str], entry: KernelEntry) -> dict[str, tupl
     ]
     found: dict[str, tuple[str, ...]] = {}
     for name in dict.fromkeys(wanted):
-        defined = re.compile(rf"\b(?:struct|class)\s+{re.escape(name)}\b")
-        if known := structure(name, filter(defined.search, texts.values())):
-            found[name] = known.fields
+        if known := structure(name, texts.values()):
+            found[known.name] = known.fields
     return found
 
 
@@ -116,6 +116,10 @@ def _given(call: Call, entry: KernelEntry, text: str, program: str) -> GivenToKe
         if not parameter.pointer:
             if argument.number is not None:
                 given.values[parameter.name] = argument.number
+            elif argument.fields and None not in argument.fields.values():
+                given.structs[parameter.name] = argument.fields
+            elif argument.words:
+                given.words[parameter.name] = argument.words
             elif argument.fields:
                 given.structs[parameter.name] = argument.fields
             continue

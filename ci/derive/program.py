@@ -47,7 +47,7 @@ class Program:
     absent_headers: Sequence[str] = ()
     """What is included, directly or not, and is not in the repository, as it is spelled."""
     structures: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """The fields of structures that it gives to a kernel by value, by the names of these."""
+    """The fields of structures that it gives to a kernel by value, by the whole names of these."""
     prototypes: Mapping[str, str] = field(default_factory=dict)
     """REG_OP of operators that it may have in a graph without a header that says it, by type."""
 

@@ -18,7 +18,7 @@ from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
 from ci.model.trial import Outcome, Place, Refusal
 from ci.source.class_specializations import NOT_THERE
-from ci.source.cpp_text import global_functions, without_comments
+from ci.source.cpp_text import GlobalFunction, global_functions, without_comments
 from ci.source.launched.entry import qualified
 from ci.source.placed import plain
 from ci.source.unset_members import NO_CONSTANT
@@ -91,14 +91,14 @@ def selecting_keys(source: str) -> str:
     return _KEY_TEST.sub(r"if constexpr\1", source)
 
 
-def kernel_parameters(operator: Operator, source: str) -> tuple[str, int]:
-    """Name and number of parameters of the kernel function in the entry source.
+def kernel_function(operator: Operator, source: str) -> GlobalFunction:
+    """The kernel function in the entry source.
 
     Raises TrialFailure(COMPILE_ERROR) when there is none.
     """
     found = global_functions(source)
-    named = [f for f in found if plain(f[0]) == plain(operator.op_type)]
-    own = [f for f in found if f[0] == operator.name] or named or found
+    named = [f for f in found if plain(f.name) == plain(operator.op_type)]
+    own = [f for f in found if f.name == operator.name] or named or found
     if not own:
         raise TrialFailure(
             Outcome.COMPILE_ERROR,
@@ -107,8 +107,7 @@ def kernel_parameters(operator: Operator, source: str) -> tuple[str, int]:
                 place=Place(file=operator.kernel_entry),
             ),
         )
-    name, parameters = own[0]
-    return name, len(parameters)
+    return own[0]
 
 
 def kernel_include(operator: Operator) -> str:
@@ -120,7 +119,7 @@ def kernel_include(operator: Operator) -> str:
 
 def translation_unit(operator: Operator, variant: KernelVariant, entry_source: str) -> str:
     """Text of the unit; it includes the kernel source by `kernel_include`."""
-    name, count = kernel_parameters(operator, entry_source)
+    name, parameters, marks = kernel_function(operator, entry_source)
     given = template_list(variant)
     plain = bool(given) and has_plain_entry(name, entry_source)
     lines = variant_macros(operator, variant)
@@ -137,10 +136,23 @@ def translation_unit(operator: Operator, variant: KernelVariant, entry_source: s
         *_same_struct(variant),
         *(_either(entry, given) if plain else ()),
         'extern "C" __attribute__((visibility("default"))) void ascendopt_entry(uint8_t** a) {',
-        *_call(operator, "ascendopt_either" if plain else entry + given, count),
+        *_kernel_type(marks),
+        *_call(operator, "ascendopt_either" if plain else entry + given, len(parameters)),
         "}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _kernel_type(marks: str) -> list[str]:
+    """What the device's compiler makes of `__vector__`, `__cube__` and `__mix__(cubes, vectors)` at
+    a kernel's head, as the statement that says the same."""
+    mixed = re.search(r"\b__mix__(?:\s*\(\s*(\d)\s*,\s*(\d)\s*\))?", marks)
+    cubes, vectors = (mixed[1] or "1", mixed[2] or "2") if mixed else ("0", "0")
+    if "__vector__" in marks or (cubes, vectors) == ("0", "1"):
+        return ["    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);"]
+    if "__cube__" in marks or (cubes != "0" and vectors == "0"):
+        return ["    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY);"]
+    return [f"    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_{vectors});"] if mixed else []
 
 
 def _same_struct(variant: KernelVariant) -> list[str]:
@@ -211,7 +223,7 @@ def has_plain_entry(name: str, entry_source: str) -> bool:
     """Whether the source defines the kernel as no template, for this chip or for another: some do
     although the host names template arguments."""
     text = without_comments(entry_source)
-    for found in re.finditer(rf"__global__[^;{{}}()]*\b{name}\s*\(", text):
+    for found in re.finditer(rf"__global__(?:[^;{{}}()]|\([^()]*\))*\b{name}\s*\(", text):
         head = re.split(r"[;}]|^\s*#.*$", text[: found.start()], flags=re.MULTILINE)[-1]
         if "template" not in head:
             return True

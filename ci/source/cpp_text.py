@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 # The lookbehind keeps the digit separator of 1'000 from opening a character.
 _OPENS = re.compile(r"//|/\*|R\"(\w*)\(|\"|(?<![0-9A-Fa-f])'")
@@ -23,9 +24,13 @@ _LITERAL = {
 }
 # No entry has another one in its head: else each of many would be looked for to the text's end.
 _ENTRY = re.compile(
-    r"__global__(?:(?!__global__)[\w\s])*?\bvoid\s+(?:__attribute__\s*\(\(.{0,500}?\)\)\s*)?"
+    r"__global__((?:(?!__global__)(?:[\w\s]|\([^()]{0,200}\)))*?)\bvoid\s+"
+    r"(?:__attribute__\s*\(\(.{0,500}?\)\)\s*)?"
     r"(\w+)\s*\(((?:(?!__global__)[^)])*)\)(?!\s*;)"
 )
+_MARKS_BEFORE = re.compile(r"(?:\b__\w+__\s*(?:\([^()]*\)\s*)?)*$")
+_MOST_BEFORE = 100
+"""Characters before an entry's `__global__` that are looked at."""
 _HEAD_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:[^\n]|\\\n)*?__global__", re.MULTILINE)
 DIRECTIVE = re.compile(r"^[ \t]*#[^\n\\]*(?:\\.[^\n\\]*)*", re.MULTILINE | re.DOTALL)
 """A preprocessor line with its continuations."""
@@ -98,17 +103,29 @@ def _comments(text: str) -> Iterator[tuple[int, int]]:
                 at = ends[place] + len(found[1]) + 2
 
 
-def global_functions(text: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Name and parameters of each kernel entry that a source defines, in its order.
+class GlobalFunction(NamedTuple):
+    """A kernel's entry as its head has it."""
+
+    name: str
+    parameters: tuple[str, ...]
+    marks: str
+    """The words around `__global__`, such as `__mix__(1, 2)`."""
+
+
+def global_functions(text: str) -> list[GlobalFunction]:
+    """The kernel entries that a source defines, in its order.
 
     One that a program declares in order to launch it is none. By the marks of the text: discovery
     asks it of every source of a repository, and the entry's head is plain even where macros around
     it lead a parser astray.
     """
-    return [
-        (name, tuple(split_arguments(listed)))
-        for name, listed in _ENTRY.findall(_with_heads(without_comments(text)))
-    ]
+    code = _with_heads(without_comments(text))
+    found = []
+    for one in _ENTRY.finditer(code):
+        before = _MARKS_BEFORE.search(code[max(0, one.start() - _MOST_BEFORE) : one.start()])
+        marks = f"{before[0] if before else ''} {one[1]}"
+        found.append(GlobalFunction(one[2], tuple(split_arguments(one[3])), marks))
+    return found
 
 
 def _with_heads(text: str) -> str:

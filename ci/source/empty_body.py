@@ -15,7 +15,7 @@ NOTHING_TO_DO: Final = (
     " nothing with these shapes, values and attributes."
 )
 
-_ENTRY = re.compile(r"__global__[^;{}()]*\b\w+\s*\(")
+_ENTRY = re.compile(r"__global__(?:[^;{}()]|\([^()]{0,200}\))*?\bvoid\s+\w+\s*\(")
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.)*$", re.MULTILINE | re.DOTALL)
 _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _MACRO = re.compile(r"\b([A-Z][A-Z0-9_]*)\s*\(")

@@ -57,7 +57,7 @@ def entries_of(kernel: Mapping[str, str]) -> list[tuple[str, str]]:
         (path, name)
         for path, text in kernel.items()
         if is_unit(path) and "__global__" in text
-        for name, _ in global_functions(text)
+        for name in (one.name for one in global_functions(text))
     ]
 
 

@@ -130,4 +130,4 @@ def kernels_seen(top: Path) -> Iterator[tuple[str, str]]:
                 text = file_text(path)
                 if "__global__" in text:
                     found = global_functions(text)
-                    yield from ((path.relative_to(top).as_posix(), one) for one, _ in found)
+                    yield from ((path.relative_to(top).as_posix(), one.name) for one in found)

@@ -190,13 +190,20 @@ class GivenOutput(_Given):
     dtype: str = Field(description="A dtype, or an input that has it.")
 
 
+Fields: TypeAlias = Written | tuple[Written, ...]
+"""What a field of a structure is given: a number, or several for an array."""
+
+
 class GivenStruct(_Given):
     """A structure that such a kernel gets, by value or by its address."""
 
     type: str = Field(
         "", pattern=r"^[A-Za-z0-9_:]*$", description="Of one that a pointer leads to."
     )
-    fields: dict[str, Written | tuple[Written, ...]]
+    fields: dict[str, Fields] = Field(default_factory=dict)
+    words: tuple[Annotated[int, Field(ge=0, lt=1 << 32)], ...] = Field(
+        (), max_length=1 << 12, description="In place of the fields: its bytes, four in a number."
+    )
 
 
 class GivenLaunch(_Given):

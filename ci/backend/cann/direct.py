@@ -22,8 +22,8 @@ from ci.host.host_tiling import TilingAnswer
 from ci.host.kernel_unit import (
     SYSTEM_WORKSPACE,
     KernelVariant,
+    kernel_function,
     kernel_include,
-    kernel_parameters,
     template_list,
     variant_macros,
 )
@@ -69,7 +69,7 @@ class DirectBuild(TiledBuild):
         super().__init__(Toolchain(site.model.architecture), site.model, operator, texts, workload)
         self._site = site
         self._folder = tempfile.TemporaryDirectory(prefix="ascendopt-cann-")
-        self._entry, _ = kernel_parameters(operator, texts[operator.kernel_entry])
+        self._entry = kernel_function(operator, texts[operator.kernel_entry]).name
         self._launchers: dict[KernelVariant, Path] = {}
 
     def kernel(self, variant: KernelVariant) -> Path:
@@ -143,7 +143,8 @@ class DirectBuild(TiledBuild):
 
 def launcher_unit(operator: Operator, variant: KernelVariant, entry_source: str) -> str:
     """Text of the program that holds the kernel and launches it."""
-    name, count = kernel_parameters(operator, entry_source)
+    name, parameters, _ = kernel_function(operator, entry_source)
+    count = len(parameters)
     tensors = operator.declared_tensors
     shapes = len(operator.inputs) + len(operator.outputs)
     behind = shapes + operator.tells_output_shape

@@ -36,6 +36,7 @@ struct bfloat16 {
 #define __vector__
 #define __cube__
 #define __mix__(...)
+#define __schedmode__(...)
 using GM_ADDR = uint8_t*;
 #ifndef ASCENDOPT_LIBRARY_TYPES
 using half = op::fp16_t;

@@ -284,6 +284,16 @@ template <typename Value> void argument(Row& row, Value value) {
         // A program's own structure is described behind its text, where its name is known.
         ascendopt_fields(row, value);
         row.text += '}';
+        if constexpr (std::is_trivially_copyable_v<Value> && sizeof(Value) <= 4096) {
+            std::vector<Written<uint32_t>> words;
+            for (size_t at = 0; at < sizeof(Value); at += 4) {
+                uint32_t word = 0;
+                std::memcpy(&word, reinterpret_cast<const char*>(&value) + at,
+                            std::min<size_t>(4, sizeof(Value) - at));
+                words.emplace_back(word);
+            }
+            row.key("words"), row.list(words);
+        }
     } else if constexpr (std::is_enum_v<Value>) {
         row.key("number"), row.number(int64_t(value));
     } else if constexpr (std::is_arithmetic_v<Value>) {

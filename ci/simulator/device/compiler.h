@@ -29,8 +29,10 @@
 // The launch is the only caller, and has the kernel inlined: a copy that stands alone, which nobody
 // calls, took a third of the compiler's time.
 #define __global__ inline
-// Which cores a kernel runs on; a launch here says it by KERNEL_TASK_TYPE.
+// Which cores a kernel runs on, which the unit that calls it says as a KERNEL_TASK_TYPE, and how
+// its blocks are given to cores.
 #define __mix__(...)
+#define __schedmode__(...)
 #define __cube__
 #define __vector__
 #define __simd_vf__

@@ -1,14 +1,12 @@
-"""A kernel's entry as its source has it: parameters, and the structures among them."""
+"""A kernel's entry as its source has it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from ci.model.errors import InputError
-from ci.source.cpp_source import below, parse
 from ci.source.cpp_text import closing, global_functions, without_comments
 from ci.source.device_half import without_attributes
 from ci.source.op_classes import compiled_text, expanded
@@ -42,11 +40,14 @@ class KernelEntry:
     parameters: tuple[Parameter, ...]
     qualified: str
     """Its name with its namespaces."""
+    marks: str
+    """The words around its `__global__`."""
 
 
 def entry_in(path: Path, text: str, name: str) -> KernelEntry:
     """The entry `name` of a source, or its only one. Raises InputError."""
-    found = dict(global_functions(expanded(compiled_text(without_attributes(text)))))
+    functions = global_functions(expanded(compiled_text(without_attributes(text))))
+    found = {one.name: one for one in functions}
     names = ", ".join(found)
     if not found:
         raise InputError(f"{path} defines no kernel: no __global__ function is in it.")
@@ -57,8 +58,8 @@ def entry_in(path: Path, text: str, name: str) -> KernelEntry:
             f"{path} defines several kernels ({names}); say which one as launch.entry."
         )
     name = name or next(iter(found))
-    parameters = tuple(_parameter(path, one) for one in found[name])
-    return KernelEntry(name, parameters, qualified(text, name))
+    parameters = tuple(_parameter(path, one) for one in found[name].parameters)
+    return KernelEntry(name, parameters, qualified(text, name), found[name].marks)
 
 
 def qualified(text: str, name: str) -> str:
@@ -88,30 +89,3 @@ def _parameter(path: Path, text: str) -> Parameter:
     return Parameter(
         named.group(1), " ".join(kind.split()), _POINTER_WORDS.search(text) is not None
     )
-
-
-@dataclass(frozen=True)
-class Structure:
-    """A plain structure of numbers."""
-
-    text: str
-    """Its definition in C++."""
-    fields: tuple[str, ...]
-
-
-def structure(name: str, texts: Iterable[str]) -> Structure | None:
-    """The structure of that name that one of the sources defines; None where none does."""
-    for text in texts:
-        source = parse(text)
-        for node in below(source.root, "struct_specifier", "class_specifier"):
-            called, body = node.child_by_field_name("name"), node.child_by_field_name("body")
-            if called is None or body is None or source.code(called) != name:
-                continue
-            fields = [
-                source.code(field)
-                for one in body.named_children
-                if one.type == "field_declaration"
-                for field in below(one, "field_identifier")
-            ]
-            return Structure(source.of(node) + ";", tuple(fields))
-    return None

@@ -61,6 +61,8 @@ class GivenToKernel:
     values: dict[str, bool | int | float] = field(default_factory=dict)
     structs: dict[str, Mapping[str, Written]] = field(default_factory=dict)
     """The fields of structures that are given by value."""
+    words: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """In their place, the bytes of structures whose fields nothing tells, four in a number."""
 
 
 class GivenBy(Protocol):
@@ -130,7 +132,8 @@ def _lines(
     given: GivenToKernel | None,
 ) -> Iterator[str]:
     known = given or GivenToKernel("", 0)
-    numbers = [p for p in entry.parameters if not p.pointer and p.name not in known.structs]
+    structures = known.structs.keys() | known.words.keys()
+    numbers = [p for p in entry.parameters if not p.pointer and p.name not in structures]
     if given is None:
         yield f"# Write what is marked {OPEN}. Numbers are expressions over the inputs, such as"
     else:
@@ -150,12 +153,14 @@ def _lines(
         yield from (f"    {name}: {_spelled(one)}" for name, one in known.outputs.items())
     else:
         yield "  outputs: {}             # name: an input that it is like, or {shape, dtype}"
-    if known.structs:
+    if structures:
         yield "  structs:"
         for name, fields in known.structs.items():
             yield f"    {name}:"
             yield "      fields:"
             yield from (f"        {one}: {_number(value)}" for one, value in fields.items())
+        for name, words in known.words.items():
+            yield f"    {name}: {{words: [{', '.join(map(str, words))}]}}"
     else:
         yield "  structs: {}             # name: {type: NAME, fields: {...}}"
     if known.workspace:

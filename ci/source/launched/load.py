@@ -24,7 +24,8 @@ from ci.model.yaml_model import MOST_BYTES, Place, YamlFile
 from ci.source.build.facts import build_facts, read_build
 from ci.source.build.tree import folders_of_tree
 from ci.source.launch_places import FILE, says_launch
-from ci.source.launched.entry import KernelEntry, Structure, entry_in, structure
+from ci.source.launched.entry import KernelEntry, entry_in
+from ci.source.launched.structures import Structure, structure
 from ci.source.launched.texts import Launch, LaunchTexts
 from ci.source.sides import repository_of, text_of
 from ci.source.workload_model import (
@@ -162,19 +163,22 @@ def _structures(
     entry: KernelEntry,
     texts: Collection[str],
     wrong: Callable[[Place, str], InputError],
-) -> Iterator[tuple[str, tuple[str, Structure]]]:
-    """Parameter, type and definition of each structure that the kernel gets."""
+) -> Iterator[tuple[str, Structure]]:
+    """Parameter and definition of each structure whose fields the kernel gets."""
     for name, one in launch.structs.items():
         parameter = next((p for p in entry.parameters if p.name == name), None)
         if parameter is None:
             raise wrong(("structs", name), f"is no parameter of {entry.name}")
         kind = one.type or ("" if parameter.pointer else parameter.type)
-        kind = kind.rpartition("::")[2]
+        if one.words and one.fields:
+            raise wrong(("structs", name), "has fields and words: one of them says it all")
+        if one.words and not one.type:
+            continue
         found = structure(kind, texts) if kind else None
         if found is None:
             what = f"has the type {kind}, which the kernel's source and its headers do not define"
             raise wrong(("structs", name), what if kind else "needs a type: a pointer says none")
-        yield name, (kind, found)
+        yield name, found
 
 
 def _headers(kernel: Path, text: str, inside: Path) -> dict[Path, str]:
@@ -225,6 +229,8 @@ def _tensors(
 def _drawn(file: YamlFile, case: GivenCase, number: int) -> dict[str, str]:
     """The dtype of each input of a case."""
     place = ("cases", number, "inputs")
+    if case.inputs is None:
+        return {}  # the kernel only writes
     if not isinstance(case.inputs, dict):
         raise file.wrong(place, "must be a mapping from the kernel's parameters to tensors")
     found = {}

@@ -12,8 +12,9 @@ from ci.model.errors import InputError
 from ci.model.operator import AttrSpec, LaunchNumber, TensorSpec
 from ci.model.yaml_model import Place
 from ci.source.launch_expression import CHIP, Code, Known, Written, code
-from ci.source.launched.entry import REAL, WHOLE, KernelEntry, Parameter, Structure
-from ci.source.workload_model import GivenLaunch, GivenOutput, as_dtype
+from ci.source.launched.entry import REAL, WHOLE, KernelEntry, Parameter
+from ci.source.launched.structures import Structure
+from ci.source.workload_model import Fields, GivenLaunch, GivenOutput, as_dtype
 
 WORD: Final = 8
 """Bytes that each number takes in the tiling data, and that each structure is rounded up to."""
@@ -44,8 +45,8 @@ class Launch:
     inputs: tuple[TensorSpec, ...]
     outputs: tuple[TensorSpec, ...]
     attrs: tuple[AttrSpec, ...]
-    structures: Mapping[str, tuple[str, Structure]]
-    """Type and definition of each structure, by parameter."""
+    structures: Mapping[str, Structure]
+    """The definitions of those whose fields are given, by parameter."""
     wrong: Callable[[Place, str], InputError]
     """The error for a place below `launch`, and what is wrong there."""
     span: Callable[[Place], tuple[int, int] | None]
@@ -147,7 +148,7 @@ class LaunchTexts:
     def _argument(self, one: Parameter) -> str:
         """The kernel's argument, once the tiling data holds what it needs."""
         launch = self._launch
-        if one.name in launch.structures:
+        if one.name in launch.given.structs:
             return self._structure(one)
         if one.name in launch.given.workspace:
             return self._workspace(one.name)
@@ -182,17 +183,30 @@ class LaunchTexts:
         return f"Number<{carried}>{{Read<{carried}>({TILING} + {at})}}"
 
     def _structure(self, one: Parameter) -> str:
+        given = self._launch.given.structs[one.name]
+        held = f"held_{one.name}"
+        if given.words:
+            self._data.append(f"const uint32_t {held}[] = {{{', '.join(map(str, given.words))}}};")
+        else:
+            self._fields(one, held, given.fields)
+        self._data.append(f"std::memcpy(data + at, &{held}, sizeof({held}));")
+        offset = self._put("Put(data + {}, int64_t(at));", WORD)
+        self._data.append(f"at += (sizeof({held}) + {WORD - 1}) / {WORD} * {WORD};")
+        where = f"{TILING} + Read<int64_t>({TILING} + {offset})"
+        return f"Pointer{{{where}}}" if one.pointer else f"Structure{{{where}}}"
+
+    def _fields(self, one: Parameter, held: str, given: Mapping[str, Fields]) -> None:
+        """Host statements that make a structure and fill it."""
         launch = self._launch
-        kind, structure = launch.structures[one.name]
-        given = launch.given.structs[one.name].fields
+        structure = launch.structures[one.name]
+        kind = structure.name.rpartition("::")[2]
         place = ("structs", one.name, "fields")
         for name in given.keys() - {*structure.fields}:
             what = f"is no field of {kind}, which has {', '.join(structure.fields)}"
             raise launch.wrong((*place, name), what)
         if missing := [name for name in structure.fields if name not in given]:
             raise launch.wrong(place, f"leaves out {', '.join(missing)} of {kind}")
-        held = f"held_{one.name}"
-        lines = [f"{kind} {held} {{}};"]
+        lines = [f"launched::{kind} {held} {{}};"]
         for name, written in given.items():
             several = isinstance(written, tuple)
             for number, item in enumerate(written if isinstance(written, tuple) else (written,)):
@@ -203,11 +217,6 @@ class LaunchTexts:
                 f'if (!given.Possible()) return Refused("launch.structs.{one.name}.{name}");'
             )
         self._data += lines
-        self._data.append(f"std::memcpy(data + at, &{held}, sizeof({held}));")
-        offset = self._put("Put(data + {}, int64_t(at));", WORD)
-        self._data.append(f"at += (sizeof({held}) + {WORD - 1}) / {WORD} * {WORD};")
-        where = f"{TILING} + Read<int64_t>({TILING} + {offset})"
-        return f"Pointer{{{where}}}" if one.pointer else f"Structure{{{where}}}"
 
     def _workspace(self, name: str) -> str:
         found = self._code(("workspace", name), self._launch.given.workspace[name], self._known())
@@ -229,10 +238,10 @@ class LaunchTexts:
 
     def _host(self, numbers: list[str], blocks: Code) -> str:
         launch = self._launch
-        defined = {kind: one.text for kind, one in launch.structures.values()}
+        defined = dict.fromkeys(text for one in launch.structures.values() for text in one.texts)
         lines = [
             _HOST_HEAD.read_text(encoding="utf-8"),
-            *defined.values(),
+            *(("namespace launched {", *defined, "}") if defined else ()),
             "template <class G, class T, class V> void Fill(G& given, T& field, V value)",
             "{",
             "    if constexpr (std::is_integral_v<T> && std::is_integral_v<V>) {",
@@ -333,12 +342,13 @@ class LaunchTexts:
         launch = self._launch
         tensors = [spec.name for spec in (*launch.inputs, *launch.outputs)]
         types = ", ".join(launch.given.template)
+        marks = " ".join(launch.entry.marks.replace("__aicore__", "").split())
         called = launch.entry.qualified + (f"<{types}>" if types else "")
         lines = [
             '#include "kernel_operator.h"',
             f'#include "{launch.source}"',
             _KERNEL_HEAD.read_text(encoding="utf-8"),
-            f'extern "C" __global__ __aicore__ void launched_{launch.entry.name}(',
+            f'extern "C" __global__ __aicore__ {marks} void launched_{launch.entry.name}(',
             "    " + ", ".join(f"GM_ADDR {name}" for name in (*tensors, WORKSPACE, TILING)) + ")",
             "{",
             "    using namespace ascendopt_launch;",

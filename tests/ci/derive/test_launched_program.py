@@ -128,6 +128,76 @@ def test_a_program_fills_the_whole_frame_and_it_can_be_evaluated(tmp_path: Path)
     assert trial.outcome is Outcome.OK, trial.refusal
 
 
+SHARED = """
+#include "kernel_operator.h"
+#include "acl/acl.h"
+#include "tiling/tiling_api.h"
+using namespace AscendC;
+namespace shared {
+struct Inner { int16_t first; };
+struct Plan { Inner inner; AscendC::tiling::TCubeTiling cube; static constexpr int NONE = 3; };
+class Closed {
+public:
+    Closed(int32_t from, uint8_t by) : from_(from), by_(by) {}
+    Closed() = default;
+    int32_t from_;
+private:
+    uint8_t by_;
+};
+}  // namespace shared
+__schedmode__(1) __global__ __mix__(1, 2) void told(
+    __gm__ int32_t* y, shared::Plan plan, shared::Closed closed, AscendC::tiling::TCubeTiling cube)
+{
+    if (ASCEND_IS_AIC) return;
+    GlobalTensor<int32_t> mine;
+    mine.SetGlobalBuffer(y + 16 * GetBlockIdx(), 16);
+    for (int i = 0; i < 16; ++i) mine.SetValue(i, GetTaskRation() * 100 + GetSubBlockIdx());
+    mine.SetValue(1, plan.inner.first + plan.cube.baseN + cube.M);
+    mine.SetValue(2, closed.from_);
+    DataCacheCleanAndInvalid<int32_t, CacheLine::ENTIRE_DATA_CACHE>(mine);
+}
+int main()
+{
+    matmul_tiling::MultiCoreMatmulTiling api;
+    api.SetShape(64, 32, 16);
+    api.SetFixSplit(16, 32, 16);
+    shared::Plan plan{{-7}, {}};
+    api.GetTiling(plan.cube);
+    plan.cube.baseN = 32;
+    aclrtStream stream = nullptr;
+    uint8_t* y = nullptr;
+    aclrtMalloc((void**)&y, 256, ACL_MEM_MALLOC_HUGE_FIRST);
+    told<<<2, nullptr, stream>>>((int32_t*)y, plan, shared::Closed(-2, 3), plan.cube);
+    int32_t host[64];
+    aclrtMemcpy(host, 256, y, 256, ACL_MEMCPY_DEVICE_TO_HOST);
+    return 0;
+}
+"""
+
+
+def test_structures_of_namespaces_and_of_the_library_reach_the_kernel(tmp_path: Path) -> None:
+    folder = _repository(tmp_path, {"csrc/told.asc": SHARED})
+    file, is_open = write_frame(tmp_path / "csrc" / "told.asc", "", folder, given_to_kernel)
+    assert not is_open, file.read_text()
+    given = yaml.safe_load(file.read_text())["launch"]["structs"]
+    assert given["plan"]["fields"]["inner.first"] == -7
+    assert given["cube"]["fields"]["M"] == given["plan"]["fields"]["cube.M"] == 64
+    assert given["closed"]["words"][0] == 2**32 - 2
+    (folder / "golden.py").write_text(
+        "import numpy as np\n"
+        "def told():\n"
+        "    y = np.array([[200 + i % 2] * 16 for i in range(4)], np.int32)\n"
+        "    y[:, 1:3] = -7 + 32 + 64, -2\n"
+        "    return y.reshape(-1)\n"
+    )
+    file.write_text(file.read_text().replace("golden: ''", "golden: golden.py:told"))
+    operator = load_operator(folder)
+    trial = Evaluator(operator, load_workload(operator), SimulatorBackend("910B4")).evaluate(
+        Candidate(), 0
+    )
+    assert trial.outcome is Outcome.OK, trial.refusal
+
+
 ASKS = """
 #include "tiling/platform/platform_ascendc.h"
 #include "tiling/tiling_api.h"

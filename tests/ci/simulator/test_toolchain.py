@@ -15,7 +15,7 @@ from ci.host.host_tiling import HostProgram
 from ci.host.kernel_unit import (
     KernelVariant,
     formats_of,
-    kernel_parameters,
+    kernel_function,
     selecting_keys,
     translation_unit,
 )
@@ -302,7 +302,7 @@ def test_an_output_with_the_name_of_an_input_gets_macros_of_its_own(
 
 def test_kernels_without_a_global_function_are_told() -> None:
     with pytest.raises(TrialFailure, match="no __global__ function"):
-        kernel_parameters(OPERATOR, "// __global__ void scale_shift(int a)\n")
+        kernel_function(OPERATOR, "// __global__ void scale_shift(int a)\n")
 
 
 def test_launchers_are_blanked_to_equal_length() -> None:

@@ -44,7 +44,30 @@ def test_what_is_opened_ever_so_often_and_never_closed_is_read_once(mark: str) -
 )
 def test_an_entrys_head_holds_no_other_head(head: str) -> None:
     text = head * (LONG // len(head)) + "\n__global__ __aicore__ void k(int a, int b) {}"
-    assert global_functions(text) == [("k", ("int a", "int b"))]
+    assert [one[:2] for one in global_functions(text)] == [("k", ("int a", "int b"))]
+
+
+@pytest.mark.parametrize(
+    ("head", "marks"),
+    [
+        ("__global__ __mix__(1, 2) void", "__mix__(1, 2)"),
+        (
+            "__schedmode__(1) __vector__ __global__ __aicore__ void",
+            "__schedmode__(1) __vector__ __aicore__",
+        ),
+        ("template <int N> __mix__(1, N) __global__ void __attribute__((cold))", "__mix__(1, N)"),
+        ("int a; __global__ void", ""),
+    ],
+)
+def test_words_around_the_mark_of_an_entry_belong_to_it(head: str, marks: str) -> None:
+    (found,) = global_functions(f"{head} k(int a) {{}}")
+    assert (found.name, found.parameters) == ("k", ("int a",))
+    assert " ".join(found.marks.split()) == marks
+
+
+@pytest.mark.parametrize("words", ["__a__ ", "__global__ __a__(x) ", "__global__ (", "__a__(x) "])
+def test_words_around_many_marks_are_read_once(words: str) -> None:
+    assert global_functions(words * (LONG // len(words))) == []
 
 
 @pytest.mark.parametrize("bomb", ["#define A(x) A(x x)\n", "#define A(x) B(x x)\n#define B A\n"])
@@ -73,4 +96,4 @@ def test_classes_that_do_not_close_end_where_the_next_begins() -> None:
     ],
 )
 def test_a_kernel_is_found_whatever_its_head_is_written_by(text: str) -> None:
-    assert global_functions(text) == [("scale", ("GM_ADDR x", "GM_ADDR y"))]
+    assert [one[:2] for one in global_functions(text)] == [("scale", ("GM_ADDR x", "GM_ADDR y"))]

@@ -271,9 +271,10 @@ int32_t MultiCoreMatmulTiling::GetCoreNum(int32_t& dim, int32_t& m_dim, int32_t&
     return 0;
 }
 
-// The grid of cores whose largest share of the output is smallest; ties go to the squarer one. A
-// share holds whole base blocks where their size is fixed, and equal shares are worth a quarter:
-// kernels rely on both, as the library of CANN chooses so.
+// The grid of cores whose largest share of the output is smallest; ties go to the squarer one,
+// and then to the one with more rows. A share holds whole base blocks where their size is fixed,
+// and equal shares are worth a quarter: kernels rely on all three, as the library of CANN chooses
+// so (for the rows: examples/…/02_matrix/matmul_advanced_api of asc-devkit, which says it).
 void MultiCoreMatmulTiling::split_cores() {
     const int32_t m = m_ > 0 ? m_ : org_m_;
     const int32_t n = n_ > 0 ? n_ : org_n_;
@@ -281,7 +282,7 @@ void MultiCoreMatmulTiling::split_cores() {
     const int32_t step_n = std::lcm(std::max(fixed_base_n_, 1), std::max(kFractal, align_n_));
     if (single_m_ <= 0 || single_n_ <= 0) {
         int64_t best = INT64_MAX;
-        for (int32_t rows = 1; rows <= cores_; ++rows) {
+        for (int32_t rows = cores_; rows >= 1; --rows) {
             const int32_t columns = cores_ / rows;
             const int32_t share_m = up((m + rows - 1) / rows, step_m);
             const int32_t share_n = up((n + columns - 1) / columns, step_n);
