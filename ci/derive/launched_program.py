@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -17,7 +18,7 @@ from ci.model.errors import InputError
 from ci.model.folder_walk import walk
 from ci.model.regular_file import file_text
 from ci.source.cpp_source import parse
-from ci.source.cpp_text import closing, split_arguments, without_comments
+from ci.source.cpp_text import closing, global_functions, split_arguments, without_comments
 from ci.source.launch_places import SUFFIXES
 from ci.source.launched.entry import REAL, WHOLE, KernelEntry
 from ci.source.launched.frame import GivenTensor, GivenToKernel
@@ -47,13 +48,27 @@ def given_to_kernel(top: Path, kernel: Path, text: str, entry: KernelEntry) -> G
     """
     texts = dict(_texts(top))
     structures = _structures(texts, entry)
-    for program in islice(_programs(top, texts, entry.name), _MOST_RUN):
+    texts = {path: one for path, one in texts.items() if path == kernel or not _is_of(entry, one)}
+    nearest = sorted(texts, key=lambda path: len(_shared(path, kernel)), reverse=True)
+    near = {path: texts[path] for path in nearest}
+    for program in islice(_programs(top, near, entry.name), _MOST_RUN):
         for call in calls_of(replace(program, structures=structures)):
             if call.name == entry.name and len(call.arguments) == len(entry.parameters):
                 place = program.path.relative_to(top).as_posix()
                 whole = "\n".join((text, *program.device_headers.values()))
                 return _given(call, entry, without_comments(whole), place)
     return None
+
+
+def _is_of(entry: KernelEntry, text: str) -> bool:
+    """Whether a source defines another kernel of that name, which it launches itself."""
+    named = "__global__" in text and entry.name in text
+    return named and any(one.name == entry.name for one in global_functions(text))
+
+
+def _shared(path: Path, kernel: Path) -> str:
+    """The folders around a source that are around the kernel, too."""
+    return os.path.commonpath((path, kernel))
 
 
 def _structures(texts: Mapping[Path, str], entry: KernelEntry) -> dict[str, tuple[str, ...]]:
