@@ -28,7 +28,7 @@ from ci.simulator.decisions import decisions_of, frames
 from ci.simulator.elf import code_digest
 from ci.simulator.ensemble import members_of, states
 from ci.simulator.kernel_cores import CUBE, Cores, computes, cores_of, declared_cores
-from ci.simulator.launch import Addresses, asked_addresses, launch
+from ci.simulator.launch import Addresses, asked_addresses, launch, taken_dtypes
 from ci.simulator.launch_request import LaunchSpec
 from ci.simulator.launch_room import LaunchRoom
 from ci.simulator.source_lines import expect_lines
@@ -432,6 +432,17 @@ class SimulatorBuild(TiledBuild):
         constants = {**self._backend.device.constants, "limit.scalar_instructions": NO_LIMIT}
         runner = self.toolchain.machine_runner
         return asked_addresses(runner, spec, inputs, outputs, limits, constants)
+
+    def taken_dtypes(self, case: WorkloadCase, inputs: Tensors, outputs: Tensors) -> dict[str, str]:
+        """The dtypes as which the kernel takes its tensors, by the names of these, as far as it
+        comes; of a build that is checked. Raises TrialFailure where nothing can be launched."""
+        spec = self._spec(case, inputs, outputs, POISONS[0])
+        constants = self._backend.device.constants
+        runner, limits = self.toolchain.machine_runner, self._backend.limits
+        found = taken_dtypes(runner, spec, inputs, outputs, limits, constants)
+        names = [(f"input {i}", one.name) for i, one in enumerate(self.operator.inputs)]
+        names += [(f"output {i}", one.name) for i, one in enumerate(self.operator.outputs)]
+        return {name: found[place] for place, name in names if place in found}
 
     def _spec(
         self, case: WorkloadCase, inputs: Tensors, outputs: Tensors, poison: int

@@ -5,38 +5,42 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
+from ci.backend.sim import SimulatorBackend
 from ci.derive.example_run import LAUNCH, Argument, Call, GivenBuffer, calls_of
 from ci.derive.program import MAIN, MOST_BYTES, Program, program_of
 from ci.model import layout
 from ci.model.dtypes import BY_NAME, DType
-from ci.model.errors import InputError
+from ci.model.errors import InputError, TrialFailure
 from ci.model.folder_walk import walk
 from ci.model.regular_file import file_text
+from ci.model.settings import DEFAULT_DEVICE
+from ci.model.yaml_model import YamlFile
 from ci.source.cpp_source import parse
-from ci.source.cpp_text import closing, global_functions, split_arguments, without_comments
-from ci.source.launch_places import SUFFIXES
-from ci.source.launched.entry import REAL, WHOLE, KernelEntry
-from ci.source.launched.frame import GivenTensor, GivenToKernel
+from ci.source.cpp_text import global_functions, split_arguments
+from ci.source.inputs import draw_inputs
+from ci.source.launch_places import FILE, SUFFIXES
+from ci.source.launched.entry import REAL, WHOLE, KernelEntry, Parameter
+from ci.source.launched.frame import GivenTensor, GivenToKernel, frame_text
+from ci.source.launched.load import launched_operator
 from ci.source.launched.structures import structure
+from ci.source.workload_file import workload_of
+from ci.source.workload_model import GivenWorkload
 
 _SOURCES: Final = (*layout.SOURCES, *SUFFIXES)
 _MOST_RUN: Final = 3
 """Programs that are run until one launches the kernel."""
-_MOST_VALUES: Final = 256
-_WORD: Final = 4
-"""Bytes of the numbers as which a buffer is written that nothing tells the type of."""
+_RUN_SECONDS: Final = 20.0
+"""Of a kernel that is run to see what its tensors are."""
 
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[^\n]*", re.MULTILINE)
-_CAST = re.compile(
-    r"(?:\(\s*__gm__\s+([\w:]+)\s*\*\s*\)|reinterpret_cast\s*<\s*__gm__\s+([\w:]+)\s*\*\s*>)"
-    r"\s*\(?\s*(\w+)"
-)
-_TEMPLATE = re.compile(r"\btemplate\s*<([^<>]*)>\s*(?:class|struct)\s+(\w+)")
 _BY_CODE: Final = {one.kernel_type: one for one in reversed([*BY_NAME.values()]) if one.bits >= 8}
 """Dtypes by their names in C++: the plain one before those that only share its type."""
 
@@ -55,8 +59,7 @@ def given_to_kernel(top: Path, kernel: Path, text: str, entry: KernelEntry) -> G
         for call in calls_of(replace(program, structures=structures)):
             if call.name == entry.name and len(call.arguments) == len(entry.parameters):
                 place = program.path.relative_to(top).as_posix()
-                whole = "\n".join((text, *program.device_headers.values()))
-                return _given(call, entry, without_comments(whole), place)
+                return _with_dtypes(_given(call, entry, place), kernel, entry, top)
     return None
 
 
@@ -124,7 +127,7 @@ def _texts(top: Path) -> Iterator[tuple[Path, str]]:
                     continue
 
 
-def _given(call: Call, entry: KernelEntry, text: str, program: str) -> GivenToKernel:
+def _given(call: Call, entry: KernelEntry, program: str) -> GivenToKernel:
     template = tuple(part.strip() for part in split_arguments(call.template) if part.strip())
     given = GivenToKernel(program, call.blocks or 1, template)
     for parameter, argument in zip(entry.parameters, call.arguments, strict=True):
@@ -142,7 +145,7 @@ def _given(call: Call, entry: KernelEntry, text: str, program: str) -> GivenToKe
         if buffer is None or not (buffer.filled or buffer.number in call.taken):
             given.workspace[parameter.name] = _room(argument)
             continue
-        dtype = _dtype(text, entry, parameter.name, parameter.type)
+        dtype = _dtype(parameter, dict(zip(entry.template, template, strict=False)))
         tensor = _tensor(buffer, dtype)
         if not buffer.filled:
             given.outputs[parameter.name] = tensor
@@ -158,75 +161,57 @@ def _room(argument: Argument) -> int:
 
 
 def _tensor(buffer: GivenBuffer, dtype: DType | None) -> GivenTensor:
-    """A buffer as a row of numbers: with its values where they are few whole numbers, or of a type
-    that nothing tells, and not all 0, as where a program reads a file that is not there."""
-    size = dtype.bits // 8 if dtype is not None else _WORD if buffer.bytes % _WORD == 0 else 1
-    count = buffer.bytes // size
-    values: tuple[int, ...] = ()
-    whole = dtype is None or not dtype.is_float
-    if whole and any(buffer.values) and count <= _MOST_VALUES:
-        signed = dtype is not None and dtype.name.startswith("int")
-        data = bytes(buffer.values)
-        values = tuple(
-            int.from_bytes(data[at : at + size], "little", signed=signed)
-            for at in range(0, count * size, size)
-        )
-    name = dtype.name if dtype is not None else "" if not values else f"uint{8 * size}"
-    return GivenTensor(name, count, buffer.bytes, values)
+    data = bytes(buffer.values)
+    name = dtype.name if dtype is not None else ""
+    return GivenTensor(buffer.bytes, data if any(data) else b"", name)
 
 
-def _dtype(text: str, entry: KernelEntry, name: str, kind: str) -> DType | None:
-    """The type of the numbers behind a pointer, as far as the kernel's text tells it."""
-    plain = kind.replace("*", "").strip()
-    if plain in _BY_CODE and plain != "uint8_t":
-        return _BY_CODE[plain]
-    names = {name, *_passed_as(text, entry, name)}
-    own = next((one for one in parse(text).functions if one.plain == entry.name), None)
-    body = text[own.body.start_byte : own.body.end_byte] if own is not None else ""
-    for found in _CAST.finditer(text):
-        if found[3] in names:
-            word = found[1] or found[2]
-            known = _BY_CODE.get(word) or _BY_CODE.get(
-                _of_template(text, word, found.start(), body)
-            )
-            if known is not None:
-                return known
-    return None
+def _dtype(parameter: Parameter, template: Mapping[str, str]) -> DType | None:
+    """The type of the numbers behind a pointer, where the entry's head and its template's
+    arguments, by the names of its parameters, tell it."""
+    plain = parameter.type.replace("*", "").strip()
+    plain = template.get(plain, plain)
+    return _BY_CODE.get(plain) if plain != "uint8_t" else None
 
 
-def _passed_as(text: str, entry: KernelEntry, name: str) -> Iterator[str]:
-    """What functions call a parameter that the entry passes on to them as it is."""
-    functions = parse(text).functions
-    own = next((one for one in functions if one.plain == entry.name), None)
-    if own is None:
-        return
-    body = text[own.body.start_byte : own.body.end_byte]
-    for call in re.finditer(r"\b(\w+)\s*(?=\()", body):
-        arguments = split_arguments(body[call.end() + 1 : closing(body, call.end())])
-        if name not in arguments:
-            continue
-        place = arguments.index(name)
-        for one in functions:
-            if one.plain == call[1] and one is not own:
-                head = text[one.node.start_byte : one.body.start_byte]
-                listed = split_arguments(head[head.find("(") + 1 : head.rfind(")")])
-                if place < len(listed) and (word := re.search(r"(\w+)\s*$", listed[place])):
-                    yield word[1]
+def _with_dtypes(
+    given: GivenToKernel, kernel: Path, entry: KernelEntry, top: Path
+) -> GivenToKernel:
+    """The same with the dtypes that nothing tells as the kernel takes them, once run on bytes."""
+    tensors = given.inputs | given.outputs
+    if all(one.dtype for one in tensors.values()):
+        return given
+    found: dict[str, str] = {}
+    with suppress(InputError, TrialFailure):  # it does not fit, or does not compile
+        found = _taken(_retyped(given, dict.fromkeys(tensors, "uint8")), kernel, entry, top)
+    return _retyped(given, found)
 
 
-def _of_template(text: str, word: str, at: int, body: str) -> str:
-    """What a template's parameter stands for in the entry's body, or wherever there is but one."""
-    around = [one for one in _TEMPLATE.finditer(text) if one.start() < at]
-    if not around:
-        return ""
-    parameters = [part.split()[-1] for part in split_arguments(around[-1][1]) if part.split()]
-    if word not in parameters:
-        return ""
-    place = parameters.index(word)
-    used = re.compile(rf"\b{around[-1][2]}\s*<([^<>;]*)>\s*\w+\s*[;({{]")
-    for where in (body, text):
-        lists = [split_arguments(found[1]) for found in used.finditer(where)]
-        known = {one[place].strip() for one in lists if place < len(one)}
-        if len(known) == 1:
-            return known.pop()
-    return ""
+def _retyped(given: GivenToKernel, dtypes: Mapping[str, str]) -> GivenToKernel:
+    """The same with these dtypes where there is none."""
+
+    def typed(tensors: Mapping[str, GivenTensor]) -> dict[str, GivenTensor]:
+        return {
+            name: replace(one, dtype=one.dtype or dtypes.get(name, ""))
+            for name, one in tensors.items()
+        }
+
+    return replace(given, inputs=typed(given.inputs), outputs=typed(given.outputs))
+
+
+def _taken(given: GivenToKernel, kernel: Path, entry: KernelEntry, top: Path) -> dict[str, str]:
+    """The dtypes as which a kernel takes its tensors, by their names, as far as it comes.
+
+    Raises InputError and TrialFailure.
+    """
+    text = frame_text(kernel, entry, kernel.parent, given)
+    operator = launched_operator(kernel.parent, top, text)
+    file = YamlFile(text, FILE)
+    workload = workload_of(operator, file, file.read(GivenWorkload), kernel.parent)
+    case = workload.cases[0]
+    backend = SimulatorBackend(DEFAULT_DEVICE, launch_seconds=_RUN_SECONDS)
+    files = {operator.launch.source: text} if operator.launch is not None else {}
+    build = backend.built(operator, files, workload, "buffers")
+    outputs = [given.outputs[spec.name] for spec in operator.outputs]
+    rooms = [np.zeros(o.size, np.uint8).view(BY_NAME[o.dtype].numpy) for o in outputs]
+    return build.taken_dtypes(case, draw_inputs(case, 1), [*rooms])

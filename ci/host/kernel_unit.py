@@ -119,7 +119,7 @@ def kernel_include(operator: Operator) -> str:
 
 def translation_unit(operator: Operator, variant: KernelVariant, entry_source: str) -> str:
     """Text of the unit; it includes the kernel source by `kernel_include`."""
-    name, parameters, marks = kernel_function(operator, entry_source)
+    name, parameters, marks, _ = kernel_function(operator, entry_source)
     given = template_list(variant)
     plain = bool(given) and has_plain_entry(name, entry_source)
     lines = variant_macros(operator, variant)

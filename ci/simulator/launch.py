@@ -185,6 +185,27 @@ def asked_addresses(
     return Addresses(tuple(covers), _warnings(report, spec))
 
 
+def taken_dtypes(
+    runner: Path,
+    spec: LaunchSpec,
+    inputs: Tensors,
+    outputs: Tensors,
+    limits: Limits,
+    constants: Mapping[str, float],
+) -> dict[str, str]:
+    """Run a kernel that is built to be checked: the dtypes as which it takes its tensors, by
+    'input 0' and the like. How it ends does not matter."""
+    with LaunchRoom(runner, inputs, outputs, limits) as place:
+        asked = replace(spec, least_workspace=SYSTEM_WORKSPACE + 32)
+        write_request(place.folder, constants, asked, inputs, outputs, timeline=False)
+        place.run(spec.kernels)
+        report = _read_report(place.folder / "report.json") or {}
+    try:
+        return TypeAdapter(dict[str, str]).validate_python(report.get("taken_as", {}))
+    except ValidationError:  # what a kernel wrote into it
+        return {}
+
+
 def _read_report(path: Path) -> dict[str, Any] | None:
     try:
         if path.stat().st_size > REPORT_BYTES:

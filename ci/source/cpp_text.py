@@ -28,8 +28,8 @@ _ENTRY = re.compile(
     r"(?:__attribute__\s*\(\(.{0,500}?\)\)\s*)?"
     r"(\w+)\s*\(((?:(?!__global__)[^)])*)\)(?!\s*;)"
 )
-_MARKS_BEFORE = re.compile(r"(?:\b__\w+__\s*(?:\([^()]*\)\s*)?)*$")
-_MOST_BEFORE = 100
+_BEFORE = re.compile(r"(?:\btemplate\s*<([^<>]*)>\s*)?((?:\b__\w+__\s*(?:\([^()]*\)\s*)?)*)$")
+_MOST_BEFORE = 400
 """Characters before an entry's `__global__` that are looked at."""
 _HEAD_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:[^\n]|\\\n)*?__global__", re.MULTILINE)
 DIRECTIVE = re.compile(r"^[ \t]*#[^\n\\]*(?:\\.[^\n\\]*)*", re.MULTILINE | re.DOTALL)
@@ -110,6 +110,8 @@ class GlobalFunction(NamedTuple):
     parameters: tuple[str, ...]
     marks: str
     """The words around `__global__`, such as `__mix__(1, 2)`."""
+    template: tuple[str, ...]
+    """The names of its template's parameters."""
 
 
 def global_functions(text: str) -> list[GlobalFunction]:
@@ -122,9 +124,17 @@ def global_functions(text: str) -> list[GlobalFunction]:
     code = _with_heads(without_comments(text))
     found = []
     for one in _ENTRY.finditer(code):
-        before = _MARKS_BEFORE.search(code[max(0, one.start() - _MOST_BEFORE) : one.start()])
-        marks = f"{before[0] if before else ''} {one[1]}"
-        found.append(GlobalFunction(one[2], tuple(split_arguments(one[3])), marks))
+        before = _BEFORE.search(code[max(0, one.start() - _MOST_BEFORE) : one.start()])
+        listed, marks = (before[1] or "", before[2]) if before else ("", "")
+        template = (part.partition("=")[0].split() for part in split_arguments(listed))
+        found.append(
+            GlobalFunction(
+                one[2],
+                tuple(split_arguments(one[3])),
+                f"{marks} {one[1]}",
+                tuple(words[-1] for words in template if words),
+            )
+        )
     return found
 
 

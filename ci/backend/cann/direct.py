@@ -143,7 +143,7 @@ class DirectBuild(TiledBuild):
 
 def launcher_unit(operator: Operator, variant: KernelVariant, entry_source: str) -> str:
     """Text of the program that holds the kernel and launches it."""
-    name, parameters, _ = kernel_function(operator, entry_source)
+    name, parameters, *_ = kernel_function(operator, entry_source)
     count = len(parameters)
     tensors = operator.declared_tensors
     shapes = len(operator.inputs) + len(operator.outputs)

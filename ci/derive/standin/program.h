@@ -40,6 +40,8 @@ struct bfloat16 {
 using GM_ADDR = uint8_t*;
 #ifndef ASCENDOPT_LIBRARY_TYPES
 using half = op::fp16_t;
+template <> constexpr const char* ascendopt::type_name<half> = "half";
 #endif
 using bfloat16_t = op::bfloat16;
+template <> constexpr const char* ascendopt::type_name<bfloat16_t> = "bfloat16_t";
 namespace AscendC {}

@@ -8,3 +8,5 @@
 #include "detail/platform.h"
 #include "detail/shared_tiling.h"
 #include "register/op_def_registry.h"
+
+template <> constexpr const char* ascendopt::type_name<half> = "half";

@@ -334,12 +334,25 @@ aclnnStatus called(const char* name, const char* spelled, Arguments... arguments
 // The second of them: nothing is computed.
 inline aclnnStatus executed(...) { return ACL_SUCCESS; }
 
-// A template argument of a launch: the number that it is, or the type as it is spelled.
+// What the device's compiler calls a type of a program.
+template <typename Type> constexpr const char* type_name = nullptr;
+template <> constexpr const char* type_name<float> = "float";
+template <> constexpr const char* type_name<int8_t> = "int8_t";
+template <> constexpr const char* type_name<uint8_t> = "uint8_t";
+template <> constexpr const char* type_name<int16_t> = "int16_t";
+template <> constexpr const char* type_name<uint16_t> = "uint16_t";
+template <> constexpr const char* type_name<int32_t> = "int32_t";
+template <> constexpr const char* type_name<uint32_t> = "uint32_t";
+template <> constexpr const char* type_name<int64_t> = "int64_t";
+template <> constexpr const char* type_name<uint64_t> = "uint64_t";
+
+// A template argument of a launch: the number that it is, or its type. A function that launches for
+// several types spells its own parameter.
 template <auto number> std::string part(const char*) {
     return std::to_string(int64_t(number)) + ",";
 }
 template <typename Type> std::string part(const char* spelled) {
-    return std::string(spelled) + ",";
+    return std::string(type_name<Type> ? type_name<Type> : spelled) + ",";
 }
 
 // A launch of a kernel.

@@ -23,6 +23,8 @@
 
 enum pad_t { PAD_NONE = 0, PAD_MODE1, PAD_MODE2, PAD_MODE3, PAD_MODE4, PAD_MODE5 };
 enum addr_cal_mode_t { inc = 0, dec = 1 };
+// What a product does with the flags of its block in L0C: 2 waits for them, 3 sets them, too.
+enum unit_flag_t : uint8_t { UFMode0 = 0, UFMode1, UFMode2, UFMode3 };
 // How the fixpipe converts what it takes from L0C; numbered as in its configuration word.
 enum QuantMode_t {
     NoQuant = 0,

@@ -178,8 +178,8 @@ void dav_ub_note(uint32_t offset, uint32_t bytes, const char* name);
 void dav_tiling_size(uint64_t bytes);
 // The kernel names `bytes` of this core's memories from `address` on as a tensor.
 void dav_view(uint64_t address, uint64_t bytes);
-// A tensor of elements of so many bytes begins here in global memory.
-void dav_elements(uint64_t address, uint64_t bytes);
+// A tensor of elements of so many bytes and this dtype, if any, begins here in global memory.
+void dav_elements(uint64_t address, uint64_t bytes, const char* dtype);
 // A tensor of the buffer [first, last) is about to be used at `address`; `last` 0: the buffer is
 // not known.
 void dav_extent(uint64_t address, uint64_t first, uint64_t last);

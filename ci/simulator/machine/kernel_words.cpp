@@ -6,6 +6,7 @@
 #include "intrinsics_sync_copy.h"
 #include "machine.h"
 #include "memory.h"
+#include "report.h"
 
 using namespace dav;
 
@@ -60,10 +61,12 @@ void dav_view(uint64_t address, uint64_t bytes) {
     views.insert(mine);
 }
 
-void dav_elements(uint64_t address, uint64_t bytes) {
+void dav_elements(uint64_t address, uint64_t bytes, const char* dtype) {
     if (current == nullptr) return;
     const Allocation* one = find_allocation(address);
-    if (one == nullptr || one->element == 0 || one->element == bytes) return;
+    if (one == nullptr) return;
+    if (*dtype != '\0') take_as(one->name, dtype);
+    if (one->element == 0 || one->element == bytes) return;
     warn(__builtin_return_address(0), "element_size", "",
          "The elements of %s have %u bytes; here it is taken as a tensor whose elements have %llu.",
          one->name.c_str(), one->element, static_cast<unsigned long long>(bytes));

@@ -6,6 +6,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <set>
 
 #include "cover.h"
@@ -19,6 +20,8 @@ std::string report_path;
 std::vector<std::string> warnings;
 std::set<std::pair<std::string, uint32_t>> warned;
 constexpr size_t MOST_WARNINGS = 50;
+
+std::map<std::string, std::string> taken_as;
 
 struct Race {
     RaceKind kind;
@@ -59,6 +62,8 @@ template <typename Map> std::string json_map(const Map& map) {
         text += json_string(key) + ": ";
         if constexpr (std::is_floating_point_v<std::decay_t<decltype(value)>>)
             text += number(value);
+        else if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>)
+            text += json_string(value);
         else
             text += std::to_string(value);
     }
@@ -74,7 +79,9 @@ void write(const std::string& body) {
                 ", \"other_site\": " + json_string(hex(races[i].other)) + ", \"scalar_read\": " +
                 (races[i].kind == RaceKind::SCALAR_READ ? "true" : "false") +
                 ", \"message\": " + json_string(races[i].message) + "}";
-    text += "], \"decisions\": " + decisions::json(site_offset) + "}\n";
+    text += "], \"decisions\": " + decisions::json(site_offset);
+    if (!taken_as.empty()) text += ", \"taken_as\": " + json_map(taken_as);
+    text += "}\n";
     // Written beside and renamed, so that a killed run leaves no half report.
     const std::string temporary = report_path + ".part";
     FILE* file = std::fopen(temporary.c_str(), "w");
@@ -85,6 +92,8 @@ void write(const std::string& body) {
 }
 
 }  // namespace
+
+void take_as(const std::string& tensor, const char* dtype) { taken_as.emplace(tensor, dtype); }
 
 void set_report_path(const std::string& path) { report_path = path; }
 

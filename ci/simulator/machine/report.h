@@ -12,6 +12,8 @@ namespace dav {
 
 // Where the report goes; set before anything can fail.
 void set_report_path(const std::string& path);
+// The kernel takes a tensor of the launch as one of this dtype; what it takes it as first counts.
+void take_as(const std::string& tensor, const char* dtype);
 // CPU seconds of this program by phase, for those who measure the machine itself.
 struct HostSeconds {
     double load = 0;     // kernel, inputs

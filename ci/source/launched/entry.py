@@ -42,6 +42,8 @@ class KernelEntry:
     """Its name with its namespaces."""
     marks: str
     """The words around its `__global__`."""
+    template: tuple[str, ...]
+    """The names of its template's parameters."""
 
 
 def entry_in(path: Path, text: str, name: str) -> KernelEntry:
@@ -59,7 +61,9 @@ def entry_in(path: Path, text: str, name: str) -> KernelEntry:
         )
     name = name or next(iter(found))
     parameters = tuple(_parameter(path, one) for one in found[name].parameters)
-    return KernelEntry(name, parameters, qualified(text, name), found[name].marks)
+    return KernelEntry(
+        name, parameters, qualified(text, name), found[name].marks, found[name].template
+    )
 
 
 def qualified(text: str, name: str) -> str:

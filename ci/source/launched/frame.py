@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias
 
 from ci.model import layout
 from ci.model.amount import amount
+from ci.model.dtypes import BY_NAME
 from ci.model.errors import InputError
 from ci.model.folder_walk import walk
 from ci.source.cpp_text import without_comments
@@ -24,6 +25,7 @@ from ci.source.sides import repository_of, text_of
 OPEN: Final = "TODO"
 """What a person has to write in its place."""
 
+_MOST_VALUES: Final = 256
 _MOST_SHOWN: Final = 3
 _MOST_CHARACTERS: Final = 160
 _MOST_BYTES: Final = 1 << 20
@@ -37,11 +39,24 @@ Written: TypeAlias = bool | int | float | tuple[int | float | None, ...] | None
 class GivenTensor:
     """A row of numbers that a program has in a buffer."""
 
-    dtype: str
+    size: int
+    """Bytes."""
+    data: bytes = b""
+    """Them, where they are few and not all 0, as where a program reads a file that is not there."""
+    dtype: str = ""
     """'' where nothing tells it."""
-    count: int
-    bytes: int
-    values: tuple[int, ...] = ()
+
+    @property
+    def values(self) -> tuple[int, ...]:
+        """The numbers, where they are few and whole; of a type that nothing tells, words."""
+        dtype = BY_NAME[self.dtype or ("uint32" if self.size % 4 == 0 else "uint8")]
+        size, signed = dtype.bits // 8, dtype.name.startswith("int")
+        if size == 0 or dtype.is_float or len(self.data) > _MOST_VALUES * size:
+            return ()
+        places = range(0, len(self.data), size)
+        return tuple(
+            int.from_bytes(self.data[at : at + size], "little", signed=signed) for at in places
+        )
 
 
 @dataclass
@@ -102,6 +117,17 @@ def frame(kernel: Path, name: str, folder: Path, given_by: GivenBy = nothing_kno
     entry = entry_in(kernel, text, name)
     launches = list(_launches(top or kernel.parent, entry.name))[:_MOST_SHOWN]
     given = given_by(top or kernel.parent, kernel, text, entry)
+    return frame_text(kernel, entry, folder, given, launches)
+
+
+def frame_text(
+    kernel: Path,
+    entry: KernelEntry,
+    folder: Path,
+    given: GivenToKernel | None,
+    launches: Sequence[str] = (),
+) -> str:
+    """The text with what is known; `launches` are shown at its top."""
     return "\n".join(_lines(kernel, entry, folder, launches, given)) + "\n"
 
 
@@ -128,7 +154,7 @@ def _lines(
     kernel: Path,
     entry: KernelEntry,
     folder: Path,
-    launches: list[str],
+    launches: Sequence[str],
     given: GivenToKernel | None,
 ) -> Iterator[str]:
     known = given or GivenToKernel("", 0)
@@ -188,10 +214,13 @@ def _lines(
 def _spelled(tensor: GivenTensor | None) -> str:
     if tensor is None:
         return f"{{shape: [{OPEN}], dtype: {OPEN}}}"
-    if not tensor.dtype:
-        return f"{{shape: [{OPEN}], dtype: {OPEN}}}  # {amount(tensor.bytes, 'byte')}"
+    words = f"uint{8 * tensor.size // len(tensor.values)}" if tensor.values else ""
+    dtype = tensor.dtype or words
+    if not dtype:
+        return f"{{shape: [{OPEN}], dtype: {OPEN}}}  # {amount(tensor.size, 'byte')}"
     values = f", values: [{', '.join(map(str, tensor.values))}]" if tensor.values else ""
-    return f"{{shape: [{tensor.count}], dtype: {tensor.dtype}{values}}}"
+    count = tensor.size * 8 // BY_NAME[dtype].bits
+    return f"{{shape: [{count}], dtype: {dtype}{values}}}"
 
 
 def _number(value: Written) -> str:

@@ -65,16 +65,18 @@ def launched_folders(top: Path) -> list[Path]:
     return found
 
 
-def launched_operator(folder: Path, top: Path | None = None) -> Operator:
+def launched_operator(folder: Path, top: Path | None = None, said: str | None = None) -> Operator:
     """The operator of a folder for which `is_launched` holds.
 
-    `top`: where its repository begins, for one that git does not tell. Raises InputError with file
+    `top`: where its repository begins, for one that git does not tell. `said`: the text of its
+    workload, where there is no file yet. Raises InputError with file
     and line where the workload does not fit the kernel.
     """
     folder = folder.resolve()
     repository = repository_of(folder)
     inside = (repository or top or folder).resolve()
-    said = file_text(folder / FILE, inside, most_bytes=MOST_BYTES)
+    if said is None:
+        said = file_text(folder / FILE, inside, most_bytes=MOST_BYTES)
     file = YamlFile(said, str(folder / FILE), most_bytes=MOST_BYTES, aliases=True)
     given = file.read(GivenWorkload)
     if given.launch is None:

@@ -21,6 +21,7 @@ constexpr uint8_t DEFAULT_DATA_COPY_NBURST = 1;
 constexpr uint8_t DEFAULT_DATA_COPY_STRIDE = 0;
 constexpr uint8_t DEFAULT_REPEAT_STRIDE = 8;
 constexpr uint8_t HALF_DEFAULT_REPEAT_STRIDE = 4;
+constexpr uint8_t ONE_FOURTH_DEFAULT_REPEAT_STRIDE = 2;
 constexpr int32_t HALF_FACTOR = 2;
 constexpr int32_t BYTE_PER_BLOCK_ELE_NUM = 32;
 constexpr uint64_t FULL_MASK = 0xffffffffffffffffULL;
@@ -61,6 +62,7 @@ constexpr int32_t B16_DATA_NUM_PER_REPEAT = 128;
 constexpr int32_t B32_DATA_NUM_PER_REPEAT = 64;
 constexpr uint32_t B64_DATA_NUM_PER_REPEAT = 32;
 constexpr int32_t K_MAX_SHAPE_DIM = 8;
+constexpr int32_t K_MAX_DIM = 8;
 constexpr int32_t QBUF_MAX_LEN = 64;
 constexpr int32_t MAX_EVENT_ID = 8;
 // The scalar unit's data cache line.

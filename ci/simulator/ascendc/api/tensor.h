@@ -90,7 +90,24 @@ __aicore__ inline TensorPosition& TensorPosition::operator=(const uint8_t positi
 #define ASC_EXTENT(tensor, begin, bytes) (tensor).last = ((tensor).first = (begin)) + (bytes)
 #define ASC_USE(where, tensor) dav_extent(uint64_t(where), (tensor).first, (tensor).last)
 #define ASC_VIEW(address, bytes) dav_view(address, bytes)
-#define ASC_ELEMENTS(address, bytes) dav_elements(uint64_t(address), bytes)
+// The dtype of a tensor's elements, or "".
+template <typename T> constexpr const char* dtype_name() {
+    if constexpr (IsSameType<T, float>::value) return "float32";
+    if constexpr (IsSameType<T, half>::value) return "float16";
+    if constexpr (IsSameType<T, bfloat16_t>::value) return "bfloat16";
+    if constexpr (IsSameType<T, int4b_t>::value) return "int4";
+    if constexpr (IsSameType<T, bool>::value) return "bool";
+    if constexpr (IsSameType<T, int8_t>::value) return "int8";
+    if constexpr (IsSameType<T, int16_t>::value) return "int16";
+    if constexpr (IsSameType<T, int32_t>::value) return "int32";
+    if constexpr (IsSameType<T, int64_t>::value) return "int64";
+    if constexpr (IsSameType<T, uint8_t>::value) return "uint8";
+    if constexpr (IsSameType<T, uint16_t>::value) return "uint16";
+    if constexpr (IsSameType<T, uint32_t>::value) return "uint32";
+    if constexpr (IsSameType<T, uint64_t>::value) return "uint64";
+    return "";
+}
+#define ASC_ELEMENTS(address, T) dav_elements(uint64_t(address), sizeof(T), dtype_name<T>())
 #define ASC_LIMIT(holds, ...) \
     if (!(holds)) dav_limit(__VA_ARGS__)
 // Does the buffer of a tensor have so many bytes from the tensor's start on?
@@ -104,7 +121,7 @@ __aicore__ inline TensorPosition& TensorPosition::operator=(const uint8_t positi
 #define ASC_LIMIT(holds, ...)
 #define ASC_EXTENT(tensor, begin, bytes)
 #define ASC_VIEW(address, bytes)
-#define ASC_ELEMENTS(address, bytes)
+#define ASC_ELEMENTS(address, T)
 #define ASC_USE(where, tensor)
 #endif
 
@@ -290,12 +307,12 @@ public:
         address_ = buffer;
         bufferSize_ = elements;
         ASC_EXTENT(*this, uint64_t(buffer), bytes_of(elements));
-        ASC_ELEMENTS(buffer, sizeof(T));
+        ASC_ELEMENTS(buffer, T);
     }
     __aicore__ void SetGlobalBuffer(__gm__ T* buffer) {
         address_ = buffer;
         ASC_EXTENT(*this, 0, 0);
-        ASC_ELEMENTS(buffer, sizeof(T));
+        ASC_ELEMENTS(buffer, T);
     }
     __aicore__ const __gm__ T* GetPhyAddr() const { return address_; }
     __aicore__ __gm__ T* GetPhyAddr(const GlobalIndex index) const {
