@@ -184,6 +184,9 @@ def _with_dtypes(
     found: dict[str, str] = {}
     with suppress(InputError, TrialFailure):  # it does not fit, or does not compile
         found = _taken(_retyped(given, dict.fromkeys(tensors, "uint8")), kernel, entry, top)
+        # What it only hands on, or reads by pointers: its bytes, or the words that are there.
+        bare = (name for name, one in tensors.items() if not one.data)
+        found = dict.fromkeys(bare, "uint8") | found
     return _retyped(given, found)
 
 

@@ -30,6 +30,7 @@ LEAST_CHANGED: Final = 8
 """Smaller whole numbers, but for the blocks, are no sizes: an axis, a dtype, a factor."""
 
 _HOST_HEAD = Path(__file__).parent / "host_head.h"
+_HOST_WORDS = Path(__file__).parent / "host_words.h"
 _KERNEL_HEAD = Path(__file__).parent / "kernel_head.h"
 
 
@@ -346,6 +347,7 @@ class LaunchTexts:
         called = launch.entry.qualified + (f"<{types}>" if types else "")
         lines = [
             '#include "kernel_operator.h"',
+            _HOST_WORDS.read_text(encoding="utf-8"),
             f'#include "{launch.source}"',
             _KERNEL_HEAD.read_text(encoding="utf-8"),
             f'extern "C" __global__ __aicore__ {marks} void launched_{launch.entry.name}(',
