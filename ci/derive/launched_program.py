@@ -38,7 +38,7 @@ _SOURCES: Final = (*layout.SOURCES, *SUFFIXES)
 _MOST_RUN: Final = 3
 """Programs that are run until one launches the kernel."""
 _RUN_SECONDS: Final = 20.0
-"""Of a kernel that is run to see what its tensors are."""
+"""How long a kernel may run that is run to see what its tensors are."""
 
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[^\n]*", re.MULTILINE)
 _BY_CODE: Final = {one.kernel_type: one for one in reversed([*BY_NAME.values()]) if one.bits >= 8}
