@@ -223,7 +223,7 @@ def has_plain_entry(name: str, entry_source: str) -> bool:
     """Whether the source defines the kernel as no template, for this chip or for another: some do
     although the host names template arguments."""
     text = without_comments(entry_source)
-    for found in re.finditer(rf"__global__(?:[^;{{}}()]|\([^()]*\))*\b{name}\s*\(", text):
+    for found in re.finditer(rf"__global__(?:[^;{{}}()]|__\s*\([^()]*\))*\b{name}\s*\(", text):
         head = re.split(r"[;}]|^\s*#.*$", text[: found.start()], flags=re.MULTILINE)[-1]
         if "template" not in head:
             return True
