@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 from ci.backend.sim import SimulatorBackend
 from ci.derive.example_run import LAUNCH, Argument, Call, GivenBuffer, calls_of
 from ci.derive.program import MAIN, MOST_BYTES, Program, program_of
+from ci.host.door.base import FrontDoor
 from ci.model import layout
 from ci.model.dtypes import BY_NAME, DType
 from ci.model.errors import InputError, TrialFailure
@@ -45,10 +45,13 @@ _BY_CODE: Final = {one.kernel_type: one for one in reversed([*BY_NAME.values()])
 """Dtypes by their names in C++: the plain one before those that only share its type."""
 
 
-def given_to_kernel(top: Path, kernel: Path, text: str, entry: KernelEntry) -> GivenToKernel | None:
+def given_to_kernel(
+    top: Path, kernel: Path, text: str, entry: KernelEntry, door: FrontDoor | None = None
+) -> GivenToKernel | None:
     """What a program of the repository at `top` gives to the kernel, whose source's text is given.
 
-    None where no program launches it that runs here. Raises EnvironmentProblem without a compiler.
+    `door`: the headers with which the kernel is compiled, to see what its tensors hold. None where
+    no program launches it that runs here. Raises EnvironmentProblem without a compiler.
     """
     texts = dict(_texts(top))
     structures = _structures(texts, entry)
@@ -59,7 +62,7 @@ def given_to_kernel(top: Path, kernel: Path, text: str, entry: KernelEntry) -> G
         for call in calls_of(replace(program, structures=structures)):
             if call.name == entry.name and len(call.arguments) == len(entry.parameters):
                 place = program.path.relative_to(top).as_posix()
-                return _with_dtypes(_given(call, entry, place), kernel, entry, top)
+                return _with_dtypes(_given(call, entry, place), kernel, entry, top, door)
     return None
 
 
@@ -175,19 +178,22 @@ def _dtype(parameter: Parameter, template: Mapping[str, str]) -> DType | None:
 
 
 def _with_dtypes(
-    given: GivenToKernel, kernel: Path, entry: KernelEntry, top: Path
+    given: GivenToKernel, kernel: Path, entry: KernelEntry, top: Path, door: FrontDoor | None
 ) -> GivenToKernel:
     """The same with the dtypes that nothing tells as the kernel takes them, once run on bytes."""
     tensors = given.inputs | given.outputs
     if all(one.dtype for one in tensors.values()):
         return given
-    found: dict[str, str] = {}
-    with suppress(InputError, TrialFailure):  # it does not fit, or does not compile
-        found = _taken(_retyped(given, dict.fromkeys(tensors, "uint8")), kernel, entry, top)
-        # What it only hands on, or reads by pointers: its bytes, or the words that are there.
-        bare = (name for name, one in tensors.items() if not one.data)
-        found = dict.fromkeys(bare, "uint8") | found
-    return _retyped(given, found)
+    on_bytes = _retyped(given, dict.fromkeys(tensors, "uint8"))
+    try:
+        found = _taken(on_bytes, kernel, entry, top, door)
+    except InputError as problem:  # it does not fit
+        return replace(given, stopped=str(problem))
+    except TrialFailure as stopped:  # it does not compile
+        return replace(given, stopped=stopped.refusal.sentence)
+    # What it only hands on, or reads by pointers: its bytes, or the words that are there.
+    bare = (name for name, one in tensors.items() if not one.data)
+    return _retyped(given, dict.fromkeys(bare, "uint8") | found)
 
 
 def _retyped(given: GivenToKernel, dtypes: Mapping[str, str]) -> GivenToKernel:
@@ -202,7 +208,9 @@ def _retyped(given: GivenToKernel, dtypes: Mapping[str, str]) -> GivenToKernel:
     return replace(given, inputs=typed(given.inputs), outputs=typed(given.outputs))
 
 
-def _taken(given: GivenToKernel, kernel: Path, entry: KernelEntry, top: Path) -> dict[str, str]:
+def _taken(
+    given: GivenToKernel, kernel: Path, entry: KernelEntry, top: Path, door: FrontDoor | None
+) -> dict[str, str]:
     """The dtypes as which a kernel takes its tensors, by their names, as far as it comes.
 
     Raises InputError and TrialFailure.
@@ -212,7 +220,7 @@ def _taken(given: GivenToKernel, kernel: Path, entry: KernelEntry, top: Path) ->
     file = YamlFile(text, FILE)
     workload = workload_of(operator, file, file.read(GivenWorkload), kernel.parent)
     case = workload.cases[0]
-    backend = SimulatorBackend(DEFAULT_DEVICE, launch_seconds=_RUN_SECONDS)
+    backend = SimulatorBackend(DEFAULT_DEVICE, door=door, launch_seconds=_RUN_SECONDS)
     files = {operator.launch.source: text} if operator.launch is not None else {}
     build = backend.built(operator, files, workload, "buffers")
     outputs = [given.outputs[spec.name] for spec in operator.outputs]

@@ -182,17 +182,20 @@ def workload_of_case(line: str, folder: Path) -> Path:
     return file
 
 
-def write_frame(kernel: Path, entry: str, folder: Path) -> tuple[Path, bool]:
+def write_frame(kernel: Path, entry: str, folder: Path, asc_headers: str = "") -> tuple[Path, bool]:
     """Write the frame of a workload for a kernel that a program launches.
 
     A program of the repository that launches it is run in the sandbox, and fills the frame as far
-    as it runs here. Answers where, and whether anything is left to write.
+    as it runs here; so is the kernel where only its run tells what its tensors hold, compiled with
+    the headers that `asc_headers` names. Answers where, and whether anything is left to write.
     Raises InputError when the source has no such kernel, or a workload is there already.
     """
     from ci.derive.launched_program import given_to_kernel
+    from ci.host.door import open_door
     from ci.source.launched.frame import write_frame
 
-    return write_frame(kernel, entry, folder, given_to_kernel)
+    given_by = partial(given_to_kernel, door=open_door(asc_headers))
+    return write_frame(kernel, entry, folder, given_by)
 
 
 def coverage(folders: Sequence[Path]) -> list[Coverage]:

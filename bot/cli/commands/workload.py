@@ -18,6 +18,8 @@ from bot.cli.say import say
 from bot.report.derived import coverage_table
 from ci.model.amount import amount
 from ci.model.derived import DerivedRow, DeriveSettings
+from ci.model.frozen import Frozen
+from ci.model.settings import AscHeaders
 from ci.session import derive as session
 
 
@@ -93,6 +95,13 @@ def derive(ctx: click.Context, /, operators: tuple[Path, ...], as_json: bool, **
     ctx.exit(0 if all(row.cases for row in rows) else 1)
 
 
+class FrameOptions(Frozen):
+    """How the kernel of a frame is compiled."""
+
+    asc_headers: AscHeaders = ""
+
+
+@options(FrameOptions)
 @workload.command()
 @click.argument("kernel", type=OrdinaryPath())
 @click.option("--entry", default="", metavar="NAME", help="The kernel, where KERNEL has several.")
@@ -104,14 +113,15 @@ def derive(ctx: click.Context, /, operators: tuple[Path, ...], as_json: bool, **
     help="The folder that takes workload.yaml; it names the operator.",
 )
 @json_option
-def frame(kernel: Path, entry: str, out: Path, as_json: bool) -> None:
+def frame(kernel: Path, entry: str, out: Path, as_json: bool, **given: Any) -> None:
     """Write the frame of a workload for a kernel that a program launches itself.
 
     KERNEL is its source. The frame holds the parameters of the kernel's entry. A program of the
     repository that launches it is run without a device, and fills them in; where none runs here,
     you do.
     """
-    file, is_open = session.write_frame(kernel, entry, out)
+    headers = build(FrameOptions, given).asc_headers
+    file, is_open = session.write_frame(kernel, entry, out, headers)
     if as_json:
         say(json.dumps({"workload": str(file), "complete": not is_open}))
         return

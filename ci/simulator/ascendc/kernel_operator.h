@@ -9,6 +9,7 @@
 #include "api/group_barrier.h"
 #include "api/list_tensor.h"
 #include "api/local_memory.h"
+#include "api/standard_library.h"
 #include "api/vector_binary.h"
 #include "api/vector_cast.h"
 #include "api/vector_compare.h"

@@ -26,6 +26,7 @@ OPEN: Final = "TODO"
 """What a person has to write in its place."""
 
 _MOST_VALUES: Final = 256
+_MOST_LINE: Final = 400
 _MOST_SHOWN: Final = 3
 _MOST_CHARACTERS: Final = 160
 _MOST_BYTES: Final = 1 << 20
@@ -76,6 +77,8 @@ class GivenToKernel:
     values: dict[str, bool | int | float] = field(default_factory=dict)
     structs: dict[str, Mapping[str, Written]] = field(default_factory=dict)
     """The fields of structures that are given by value."""
+    stopped: str = ""
+    """Why the kernel could not be run, where its run would tell what its tensors hold."""
     words: dict[str, tuple[int, ...]] = field(default_factory=dict)
     """In their place, the bytes of structures whose fields nothing tells, four in a number."""
 
@@ -166,6 +169,8 @@ def _lines(
         yield f"# {given.program} was run, and gave these numbers. Those that follow from an input"
         yield "# are better written so, that other lengths can be tried: expressions such as"
     yield "# x.shape[0], x.size // 4096, min(rows, cores) or ceil_div(rows, blocks)."
+    if known.stopped:
+        yield f"# What its tensors hold is not known, as it was not run: {_line(known.stopped)}"
     yield from (f"# {one}" for one in launches)
     yield "golden: ''                # golden.py:function, of numpy, if you have one"
     yield "launch:"
@@ -209,6 +214,11 @@ def _lines(
         if one.name not in known.outputs.keys() | known.workspace.keys():
             tensor = known.inputs.get(one.name)
             yield f"      {one.name}: {_spelled(tensor)}"
+
+
+def _line(text: str) -> str:
+    """A text as one line of a comment."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:_MOST_LINE]
 
 
 def _spelled(tensor: GivenTensor | None) -> str:

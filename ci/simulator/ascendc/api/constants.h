@@ -244,19 +244,4 @@ template <> struct BitsOf<8> {
 };
 template <typename T> using BitsType = typename BitsOf<sizeof(T)>::type;
 
-namespace Std {
-using std::conditional_t;
-using std::enable_if;
-using std::enable_if_t;
-using std::integral_constant;
-using std::is_same;
-using std::is_same_v;
-template <typename T, typename U> __aicore__ constexpr T max(const T& a, const U& b) {
-    return a < T(b) ? T(b) : a;
-}
-template <typename T, typename U> __aicore__ constexpr T min(const T& a, const U& b) {
-    return T(b) < a ? T(b) : a;
-}
-}  // namespace Std
-
 }  // namespace AscendC

@@ -1,0 +1,6 @@
+// What a kernel prints without naming the namespace.
+#pragma once
+
+#include "kernel_operator.h"
+
+using AscendC::printf;
