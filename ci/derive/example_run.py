@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
@@ -30,7 +30,7 @@ from ci.model.errors import InputError
 from ci.model.regular_file import file_text
 from ci.model.settings import DEFAULT_DEVICE
 from ci.simulator.toolchain import Toolchain
-from ci.source.cpp_text import split_arguments
+from ci.source.cpp_text import split_arguments, without_comments
 from ci.source.device_half import host_half, without_definitions_at
 from ci.source.readable_files import shown
 from ci.system.cache import BuildCache, digest
@@ -60,6 +60,8 @@ _MOST_ROWS: Final = 64
 _WHAT: Final = ("name", "arguments", "blocks", "template", "dtype", "shape", "bytes")
 """What says what something is: where runs differ in it, nothing is known of it."""
 _MADE_UP: Final = 1_905_000_000
+_MADE_UP_HEADER: Final = "ascendopt_made_up.h"
+_MADE_UP_NUMBER = re.compile(r"^constexpr int (\w+) =", re.MULTILINE)
 """The first of the numbers that stand for unknown constants: none that a program writes, so that
 what is one of them is not taken for its own. As a length it ends the program."""
 _MOST_MADE_UP: Final = 1000
@@ -169,7 +171,20 @@ class _Taken(BaseModel):
 _ROW: TypeAdapter[Call | _Taken] = TypeAdapter(Call | _Taken)
 
 
+class Recording(NamedTuple):
+    """What a program did when it was run."""
+
+    calls: list[Call]
+    undefined: tuple[str, ...] = ()
+    """Names of numbers that it is compiled with and that nothing defines."""
+
+
 def calls_of(program: Program) -> list[Call]:
+    """The calls and launches that a program makes, as `recording_of` does."""
+    return recording_of(program).calls
+
+
+def recording_of(program: Program) -> Recording:
     """The calls and launches that a program makes, in order; none where it does not compile or run.
 
     The compiler sees the files of the program's folder, its include folders and the system's
@@ -179,7 +194,7 @@ def calls_of(program: Program) -> list[Call]:
     words = (_CALLED, LAUNCH, _BY_MACRO, _MAKES_GRAPH)
     calls = any(word.search(one) for word in words for one in texts)
     if not calls or not any(map(MAIN.search, texts)):
-        return []
+        return Recording([])
     own = program.path.parent
     with scratch("example") as top:
         place = Path(top)
@@ -197,7 +212,8 @@ def calls_of(program: Program) -> list[Call]:
             _lay(place, name, _watched(one))
         if not _compiled(place, program):
             # It may need none of the others.
-            return calls_of(replace(program, texts=texts[:1])) if len(texts) > 1 else []
+            alone = replace(program, texts=texts[:1])
+            return recording_of(alone) if len(texts) > 1 else Recording([])
         rows, missed = _run(place, "project")
         if missed:
             made = made_data(program.path, program.top, missed, program.definitions, place / "data")
@@ -207,7 +223,8 @@ def calls_of(program: Program) -> list[Call]:
                 rows, missed = _run(place, "given")
         if missed:
             rows = [*map(_agreed, rows, _run(place, "again", again=True)[0])]
-        return _calls(rows)
+        made_up = (place / _MADE_UP_HEADER).read_text(encoding="utf-8")
+        return Recording(_calls(rows), tuple(_MADE_UP_NUMBER.findall(made_up)))
 
 
 def _run(place: Path, folder: str, *, again: bool = False) -> tuple[list[dict[str, Any]], set[str]]:
@@ -247,6 +264,7 @@ def _agreed(value: Any, other: Any) -> Any:
 
 def _watched(text: str) -> str:
     """The host's half of a program, with its calls and launches written down instead."""
+    text = without_comments(text)  # they show launches, too
     names = {*_CALLED.findall(text)}
     watched = _CALLED.sub(r"ASCENDOPT_CALLED(\1, ", text)
     for name in names:
@@ -318,7 +336,7 @@ def _compiled(place: Path, program: Program) -> bool:
         readable = [one for folder in folders for one in shown(folder)]
     except InputError:  # a folder of too many files
         return False
-    known = place / "ascendopt_made_up.h"
+    known = place / _MADE_UP_HEADER
     text = "\n".join(program.texts)
     made = {*_USED.findall(text)} & {*_SOURCES} - {*_DECLARED.findall(text)}
     known.write_text("".join(prototype(name, _SOURCES[name]) for name in sorted(made)))

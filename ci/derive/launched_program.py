@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from ci.backend.sim import SimulatorBackend
-from ci.derive.example_run import LAUNCH, Argument, Call, GivenBuffer, calls_of
+from ci.derive.example_run import LAUNCH, Argument, Call, GivenBuffer, recording_of
 from ci.derive.program import MAIN, MOST_BYTES, Program, program_of
 from ci.host.door.base import FrontDoor
 from ci.model import layout
@@ -51,19 +51,25 @@ def given_to_kernel(
     """What a program of the repository at `top` gives to the kernel, whose source's text is given.
 
     `door`: the headers with which the kernel is compiled, to see what its tensors hold. None where
-    no program launches it that runs here. Raises EnvironmentProblem without a compiler.
+    no program launches it that runs here, and nothing is known of why. Raises EnvironmentProblem
+    without a compiler.
     """
     texts = dict(_texts(top))
     structures = _structures(texts, entry)
     texts = {path: one for path, one in texts.items() if path == kernel or not _is_of(entry, one)}
     nearest = sorted(texts, key=lambda path: len(_shared(path, kernel)), reverse=True)
     near = {path: texts[path] for path in nearest}
+    open_names: dict[str, tuple[str, ...]] = {}
     for program in islice(_programs(top, near, entry.name), _MOST_RUN):
-        for call in calls_of(replace(program, structures=structures)):
+        place = program.path.relative_to(top).as_posix()
+        calls, undefined = recording_of(replace(program, structures=structures))
+        for call in calls:
             if call.name == entry.name and len(call.arguments) == len(entry.parameters):
-                place = program.path.relative_to(top).as_posix()
-                return _with_dtypes(_given(call, entry, place), kernel, entry, top, door)
-    return None
+                given = replace(_given(call, entry, place), undefined=undefined)
+                return _with_dtypes(given, kernel, entry, top, door)
+        if undefined:
+            open_names[place] = undefined
+    return next((GivenToKernel(p, 0, undefined=names) for p, names in open_names.items()), None)
 
 
 def _is_of(entry: KernelEntry, text: str) -> bool:
@@ -188,12 +194,22 @@ def _with_dtypes(
     try:
         found = _taken(on_bytes, kernel, entry, top, door)
     except InputError as problem:  # it does not fit
-        return replace(given, stopped=str(problem))
+        return _open(given, str(problem))
     except TrialFailure as stopped:  # it does not compile
-        return replace(given, stopped=stopped.refusal.sentence)
+        return _open(given, stopped.refusal.sentence)
     # What it only hands on, or reads by pointers: its bytes, or the words that are there.
     bare = (name for name, one in tensors.items() if not one.data)
     return _retyped(given, dict.fromkeys(bare, "uint8") | found)
+
+
+def _open(given: GivenToKernel, stopped: str) -> GivenToKernel:
+    """The same without the bytes of what is of no known dtype."""
+
+    def bare(tensors: Mapping[str, GivenTensor]) -> dict[str, GivenTensor]:
+        return {n: one if one.dtype else replace(one, data=b"") for n, one in tensors.items()}
+
+    inputs, outputs = bare(given.inputs), bare(given.outputs)
+    return replace(given, inputs=inputs, outputs=outputs, stopped=stopped)
 
 
 def _retyped(given: GivenToKernel, dtypes: Mapping[str, str]) -> GivenToKernel:

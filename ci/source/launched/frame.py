@@ -27,6 +27,7 @@ OPEN: Final = "TODO"
 
 _MOST_VALUES: Final = 256
 _MOST_LINE: Final = 400
+_MOST_NAMES: Final = 5
 _MOST_SHOWN: Final = 3
 _MOST_CHARACTERS: Final = 160
 _MOST_BYTES: Final = 1 << 20
@@ -77,6 +78,8 @@ class GivenToKernel:
     values: dict[str, bool | int | float] = field(default_factory=dict)
     structs: dict[str, Mapping[str, Written]] = field(default_factory=dict)
     """The fields of structures that are given by value."""
+    undefined: tuple[str, ...] = ()
+    """Names that the program needs a number for and that nothing defines."""
     stopped: str = ""
     """Why the kernel could not be run, where its run would tell what its tensors hold."""
     words: dict[str, tuple[int, ...]] = field(default_factory=dict)
@@ -163,7 +166,11 @@ def _lines(
     known = given or GivenToKernel("", 0)
     structures = known.structs.keys() | known.words.keys()
     numbers = [p for p in entry.parameters if not p.pointer and p.name not in structures]
-    if given is None:
+    if known.undefined:
+        names = ", ".join(known.undefined[:_MOST_NAMES])
+        yield f"# No source and no build file defines {names}, which {known.program} needs:"
+        yield "# write them under `definitions` of `build` in .ascendopt.yml, and run frame again."
+    if given is None or not given.blocks:
         yield f"# Write what is marked {OPEN}. Numbers are expressions over the inputs, such as"
     else:
         yield f"# {given.program} was run, and gave these numbers. Those that follow from an input"
