@@ -332,6 +332,64 @@ def test_a_program_may_launch_from_another_file(sources: dict[str, str], tmp_pat
     assert "app/main.cpp was run" in (folder / "workload.yaml").read_text()
 
 
+BY_TYPES = """
+BEGIN_TILING_DATA_DEF(HostsOwn)
+TILING_DATA_FIELD_DEF(uint32_t, each);
+END_TILING_DATA_DEF;
+REGISTER_TILING_DATA_CLASS(ByTypes, HostsOwn)
+template <typename T, int wide> __global__ __aicore__ void by_types(__gm__ T* x, GM_ADDR y) {
+    if constexpr (wide == 2) {
+        Scale<half> op;
+        op.Run((GM_ADDR)x, y, 256, 2.0f);
+    } else {
+        Scale<float> op;
+        op.Run((GM_ADDR)x, y, 256, 2.0f);
+    }
+}
+template <typename Number> void Launched(uint8_t* x, uint8_t* y, void* stream) {
+    // As by_types<<<4, nullptr>>>(x, y, 1) does, or any other <<<>>>.
+    by_types<Number, 2><<<4, nullptr, stream>>>((Number*)x, y);
+}
+"""
+
+
+def test_the_kernel_tells_what_its_tensors_hold_where_templates_decide(tmp_path: Path) -> None:
+    main = MAIN.replace("LAUNCH", "Launched<int16_t>(x, y, stream);")
+    folder = _repository(tmp_path, {"kernel.asc": KERNEL + BY_TYPES + main})
+    file, is_open = write_frame(tmp_path / "kernel.asc", "by_types", folder, given_to_kernel)
+    assert not is_open, file.read_text()
+    said = yaml.safe_load(file.read_text())
+    assert said["launch"]["template"] == ["int16_t", 2]
+    assert said["launch"]["outputs"] == {"y": {"shape": [2048], "dtype": "float16"}}
+    assert said["cases"] == [{"inputs": {"x": {"shape": [2048], "dtype": "int16"}}}]
+
+
+def test_a_kernel_that_does_not_compile_leaves_open_what_its_tensors_hold(tmp_path: Path) -> None:
+    text = KERNEL + BY_TYPES.replace("Scale<half> op;", "Missing<half> op;")
+    main = MAIN.replace("LAUNCH", "Launched<int16_t>(x, y, stream);")
+    folder = _repository(tmp_path, {"kernel.asc": text + main})
+    file, is_open = write_frame(tmp_path / "kernel.asc", "by_types", folder, given_to_kernel)
+    assert is_open and "y: {shape: [TODO], dtype: TODO}  # 4,096 bytes" in file.read_text()
+    assert "as it was not run: The kernel does not compile: 'Missing'" in file.read_text()
+
+
+def test_a_number_that_no_build_defines_is_named(tmp_path: Path) -> None:
+    main = MAIN.replace("LAUNCH", "if (ROWS == 4) { plain<<<4, nullptr, stream>>>(x, y); }")
+    folder = _repository(tmp_path, {"kernel.asc": KERNEL + PLAIN + main})
+    file, is_open = write_frame(tmp_path / "kernel.asc", "plain", folder, given_to_kernel)
+    assert is_open and "no build file defines ROWS, which kernel.asc needs" in file.read_text()
+
+
+def test_a_kernel_of_the_same_name_elsewhere_says_nothing_of_this_one(tmp_path: Path) -> None:
+    def program(blocks: int) -> str:
+        return KERNEL + PLAIN + MAIN.replace("LAUNCH", f"plain<<<{blocks}, nullptr>>>(x, y);")
+
+    sources = {"a/kernel.asc": program(2), "b/kernel.asc": program(4), "c/kernel.asc": program(3)}
+    folder = _repository(tmp_path, sources)
+    file, _ = write_frame(tmp_path / "b" / "kernel.asc", "plain", folder, given_to_kernel)
+    assert yaml.safe_load(file.read_text())["launch"]["blocks"] == 4
+
+
 def test_what_is_read_back_and_filled_before_is_changed_in_place(tmp_path: Path) -> None:
     launch = "plain<<<4, nullptr, stream>>>(y, x); y = x;"
     text = KERNEL + PLAIN + MAIN.replace("LAUNCH", launch)

@@ -393,7 +393,15 @@ def test_attentions_tilings_are_classes_with_setters_and_plain_data_alike(
         // Kernels write whole base blocks of each core's share.
         const bool whole = many.GetTiling(share) == 0 && share.get_singleCoreN() % 160 == 0 &&
             1024 % share.get_singleCoreM() == 0 && share.get_usedCoreNum() == 32;
-        const bool right = whole && narrow.GetTiling(cut) == 0 && cut.get_baseK() == 256 &&
+        // Of two grids that cost the same they take the one with more rows.
+        matmul_tiling::MultiCoreMatmulTiling two;
+        two.SetDim(2);
+        two.SetShape(512, 512, 128);
+        optiling::TCubeTiling square;
+        const bool rows_first = two.GetTiling(square) == 0 && square.get_singleCoreM() == 256 &&
+            square.get_singleCoreN() == 512;
+        const bool right = whole && rows_first && narrow.GetTiling(cut) == 0 &&
+            cut.get_baseK() == 256 &&
             shared.soft.splitM == 8 && AscendC::IsBasicBlockInSoftMax(shared.soft) &&
             !AscendC::IsBasicBlockInSoftMax(tiling.soft) && shared.top.kAlignFourBytes == 8 &&
             shared.turn.param1 == 16 && shared.turn.param2 == 64 && one == 2 * 96 * 8 &&
