@@ -53,6 +53,9 @@ class KernelVariant:
     changes_meaning: bool = False
     """Whether a class declares a name that it used before for something else, as in
     `static constexpr bool KIND = T::kind == KIND::ROWS`. The device's compiler takes that."""
+    refused_at: tuple[tuple[str, int], ...] = ()
+    """Source and line of what the compiler refused in a program around its kernel. What is defined
+    there and not marked for the device is the host's, which its compiler takes."""
     newer_language: bool = False
     """Whether it has what C++ allows later than the compiler's: specializations within a class, or
     constants whose members a constructor's body sets; see `older_compiler.py`."""
@@ -79,6 +82,8 @@ _HEADER = re.compile(r" ([\w./+-]+): No such file")
 _CALLED = re.compile(r"'(\w+)' was not declared in this scope; did you mean 'AscendC::\1'")
 """A name that only an argument leads to. The device's compiler finds it before `<`, too, as C++20
 does; in C++17 a template of that name has to be in sight."""
+
+_ERROR_AT = re.compile(r"^(op_kernel/[^\n:]+):(\d+):\d+: error", re.MULTILINE)
 
 _TWICE = re.compile(r"redefinition of .(?:struct|class) (\w+)|reference to .(\w+). is ambiguous")
 _KEY = r"TILING_KEY_IS\s*\(\s*[\w']+\s*\)"
@@ -186,6 +191,10 @@ def amended(operator: Operator, variant: KernelVariant, refusal: Refusal) -> Ker
         return replace(variant, newer_language=True)
     if CHANGES_MEANING in refusal.sentence and not variant.changes_meaning:
         return replace(variant, changes_meaning=True)
+    if operator.launch is not None:
+        at = {(file, int(line)) for file, line in _ERROR_AT.findall(said)} - {*variant.refused_at}
+        if at:
+            return replace(variant, refused_at=(*variant.refused_at, *sorted(at)))
     return twice_defined(variant, refusal)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property, lru_cache
@@ -58,7 +58,12 @@ from ci.simulator.checked_text import (
 )
 from ci.simulator.stepped_text import stepped_texts
 from ci.simulator.watched_text import watched_texts
-from ci.source.device_half import device_half, without_attributes, without_launches
+from ci.source.device_half import (
+    device_half,
+    without_attributes,
+    without_host_definitions_at,
+    without_launches,
+)
 from ci.source.missing_header import advice
 from ci.system.cache import BuildCache, digest, digest_tree
 from ci.system.compile_room import Compilation, CompileRooms
@@ -288,7 +293,7 @@ class Toolchain:
         flavour: Flavour,
     ) -> Path:
         prefix = self.kernel_prefix(core, flavour)
-        laid = kernel_texts(operator, texts)
+        laid = kernel_texts(operator, texts, variant.refused_at)
         unit = translation_unit(operator, variant, texts[operator.kernel_entry])
         headers = header_texts(variant)
 
@@ -525,13 +530,19 @@ def _shared_digest(folder: Path, endings: tuple[str, ...]) -> str:
     return digest_tree(folder, endings)
 
 
-def kernel_texts(operator: Operator, texts: Mapping[str, str]) -> dict[str, str]:
-    """What the kernel's compilation sees: the kernel sources, and the host's if they mention it.
+def kernel_texts(
+    operator: Operator, texts: Mapping[str, str], refused_at: Collection[tuple[str, int]] = ()
+) -> dict[str, str]:
+    """What the kernel's compilation sees: the kernel sources, and the host's if they mention it,
+    without what the host defines at `refused_at`.
 
     Leaving the host sources out keeps a kernel's cache entry valid when only the tiling changes.
     """
     kernel = {f: t for f, t in texts.items() if f.startswith("op_kernel/")}
     kernel = {f: _kernel_text(t, operator.launch is not None) for f, t in kernel.items()}
+    for file in {file for file, _ in refused_at} & kernel.keys():
+        lines = [line for name, line in refused_at if name == file]
+        kernel[file] = without_host_definitions_at(kernel[file], lines)
     if any("op_host" in text for text in kernel.values()):
         return {**{f: t for f, t in texts.items() if f.startswith("op_host/")}, **kernel}
     return kernel

@@ -61,6 +61,11 @@ def device_half(text: str) -> str:
     return _blank(text, [one.span for one in left])
 
 
+def without_host_definitions_at(text: str, lines: Collection[int]) -> str:
+    """A source without what it defines at any of these lines and does not mark for the device."""
+    return without_definitions_at(text, lines, _ON_DEVICE)
+
+
 def without_definitions_at(text: str, lines: Collection[int], kept: re.Pattern[str]) -> str:
     """A source without what it defines outside of functions at any of these lines (from 1), blanked
     to equal length; what holds a match of `kept` stays."""

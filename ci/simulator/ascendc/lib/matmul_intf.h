@@ -18,6 +18,8 @@
 #endif
 
 namespace AscendC {
+using ::MatmulCallBackFunc;
+
 template <class A, class B, class C, class BIAS = C, const auto& CONFIG = CFG_NORM,
           class CALLBACK = void,
           template <const auto&, typename, typename, typename, typename, typename> class POLICY =
