@@ -284,10 +284,14 @@ DAV_COPY_ALIGNED(b32, 4)
 void set_mov_pad_val(uint64_t bits) {
     current->copies.pad_bits = bits;
     current->copies.pad_set = true;
+    current->copies.pad_stays = false;
     issue_scalar(1);
 }
 void dav_bypass_l2() { current->copies.bypass_l2 = true; }
-void dav_no_pad_value() { current->copies.pad_set = false; }
+void dav_pad_value_stays() { current->copies.pad_stays = true; }
+void dav_no_pad_value() {
+    if (!current->copies.pad_stays) current->copies.pad_set = false;
+}
 
 void copy_ubuf_to_ubuf(__ubuf__ void* dst, __ubuf__ void* src, uint8_t, uint16_t bursts,
                        uint16_t length, uint16_t src_gap, uint16_t dst_gap) {

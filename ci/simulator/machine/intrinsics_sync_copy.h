@@ -104,7 +104,9 @@ void copy_ubuf_to_gm_align_b32(__gm__ void* dst, __ubuf__ void* src, uint8_t sid
 // The value that padding takes (the bits of one element). Unset, both paddings and the fill up to
 // 32 bytes take the burst's first element, as the documentation says of unpadded copies.
 void set_mov_pad_val(uint64_t bits);
-// Forgets the padding value (a DataCopyPad with isPad false).
+// The padding value is no copy's own: it is what later copies pad with that are told none.
+void dav_pad_value_stays();
+// Forgets the padding value of an earlier copy (a DataCopyPad with isPad false).
 void dav_no_pad_value();
 
 // The next copy bypasses L2 (a GlobalTensor whose cache hint is CACHE_MODE_DISABLE). Call it right

@@ -130,6 +130,7 @@ struct CopyState {
     uint64_t store_config = 0;
     uint64_t pad_bits = 0;
     bool pad_set = false;
+    bool pad_stays = false;  // beyond the copy that is told no value
     bool bypass_l2 = false;  // the next copy only
 };
 

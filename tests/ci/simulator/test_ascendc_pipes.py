@@ -136,6 +136,27 @@ def test_padding_fills_and_gaps_skip(kernels: AscendCHarness) -> None:
     np.testing.assert_array_equal(ran.outputs[1].reshape(4, 10)[:, :7], wanted[:, :7])
 
 
+def test_a_set_padding_value_counts_until_a_copy_has_its_own(kernels: AscendCHarness) -> None:
+    x = np.arange(1, 6, dtype=np.int32)
+    body = """
+    Desk desk;
+    auto local = desk.empty<int32_t>(32);
+    const DataCopyPadExtParams<int32_t> told{true, 0, 3, -7}, untold{false, 0, 3, 0};
+    const DataCopyExtParams row{1, 20, 0, 0, 0};
+    SetPadValue<int32_t>(5);
+    DataCopyPad(local, global<int32_t>(a[0]), row, untold);
+    DataCopyPad(local[8], global<int32_t>(a[0]), row, untold);
+    DataCopyPad(local[16], global<int32_t>(a[0]), row, told);
+    DataCopyPad(local[24], global<int32_t>(a[0]), row, untold);  // any value
+    PipeBarrier<PIPE_ALL>();
+    DataCopy(global<int32_t>(a[1]), local, 32);
+"""
+    rows = kernels.ok(body, [x], [np.zeros(32, np.int32)], auto_sync=True).outputs[0].reshape(4, 8)
+    np.testing.assert_array_equal(rows[:, :5], np.tile(x, (4, 1)))
+    assert rows[:3, 5:].tolist() == [[5] * 3, [5] * 3, [-7] * 3]
+    assert not {5, -7} & {*rows[3, 5:].tolist()}
+
+
 def test_slices_copy_a_window(kernels: AscendCHarness) -> None:
     x = np.arange(4 * 64, dtype=np.float32)
     body = """

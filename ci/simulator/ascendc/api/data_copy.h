@@ -246,6 +246,7 @@ __aicore__ inline void DataCopy(const GlobalTensor<T>& dst, const LocalTensor<T>
 template <typename T, TPosition pos = TPosition::MAX>
 __aicore__ inline void SetPadValue(T paddingValue) {
     set_mov_pad_val(uint64_t(GetScalarBitcodeValue(paddingValue)));
+    dav_pad_value_stays();
 }
 
 // ---- slices: the innermost dimension goes by burst, the others by loops

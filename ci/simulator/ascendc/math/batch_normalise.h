@@ -30,7 +30,8 @@ __aicore__ inline void check_normalise_space(const LocalTensor<uint8_t>& scratch
     }
 }
 
-// ---- LayerNorm of alpha x + g(x)
+// ---- LayerNorm of alpha x + g(x). What is called rstd is the variance: the numbers of the page's
+// example are that, and the vendor's own example compares with it.
 template <typename T, bool isReuseSrc = false, bool isBasicBlock = false>
 __aicore__ inline void DeepNorm(const LocalTensor<T>& dstLocal, const LocalTensor<T>& meanLocal,
                                 const LocalTensor<T>& rstdLocal, const LocalTensor<T>& srcLocal,
@@ -46,10 +47,11 @@ __aicore__ inline void DeepNorm(const LocalTensor<T>& dstLocal, const LocalTenso
         rows.load(srcLocal.pointer() + at);
         rows.add(gxLocal.pointer() + at, float(alpha));
         const float average = rows.centre();
-        const float factor = 1.0f / sqrtf(rows.mean_square() + float(epsilon));
+        const float variance = rows.mean_square();
         meanLocal.SetValue(row, T(average));
-        rstdLocal.SetValue(row, T(factor));
-        rows.template store<true, true>(dstLocal.pointer() + at, factor);
+        rstdLocal.SetValue(row, T(variance));
+        rows.template store<true, true>(dstLocal.pointer() + at,
+                                        1.0f / sqrtf(variance + float(epsilon)));
     }
     order_pipes<HardEvent::S_V>();
     order_pipes<HardEvent::S_MTE3>();
