@@ -118,6 +118,8 @@ class GivenBuffer(BaseModel):
     """How many there are from the address on."""
     filled: bool
     """Whether the program copied anything there before the launch."""
+    zeroed: bool = False
+    """Whether it set every byte to 0."""
     values: tuple[int, ...] = ()
     """Each byte; empty where they are too many, or nothing was filled in."""
     range: tuple[int, int] | None = None

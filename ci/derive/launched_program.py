@@ -158,6 +158,8 @@ def _given(call: Call, entry: KernelEntry, program: str) -> GivenToKernel:
         tensor = _tensor(buffer, dtype)
         if not buffer.filled:
             given.outputs[parameter.name] = tensor
+            if buffer.zeroed:
+                given.zeroed.append(parameter.name)
             continue
         given.inputs[parameter.name] = tensor
         if buffer.number in call.taken:

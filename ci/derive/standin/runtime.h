@@ -33,6 +33,9 @@ inline aclError aclrtFree(void*) { return ACL_SUCCESS; }
 inline aclError aclrtFreeHost(void*) { return ACL_SUCCESS; }
 inline aclError aclrtMemset(void* at, size_t, int32_t value, size_t bytes) {
     std::memset(at, value, std::min(bytes, ascendopt::room(at)));
+    if (auto [buffer, rest] = ascendopt::held_at(at); buffer && value == 0) {
+        buffer->zeroed = rest == buffer->bytes && bytes >= rest && !buffer->filled;
+    }
     return ACL_SUCCESS;
 }
 inline aclError aclrtMemcpy(void* to, size_t most, const void* from, size_t bytes,

@@ -67,6 +67,7 @@ struct Buffer {
     size_t bytes;
     int number;
     bool filled;
+    bool zeroed = false;
 };
 
 // What was allocated, by address.
@@ -274,6 +275,7 @@ template <typename Value> void argument(Row& row, Value value) {
             row.key("number"), row.number(buffer->number);
             row.key("bytes"), row.number(bytes);
             row.key("filled"), row.number(buffer->filled);
+            row.key("zeroed"), row.number(buffer->zeroed);
             if (buffer->filled) numbers<uint8_t>(row, at, bytes);
             row.text += '}';
         } else if constexpr (std::is_same_v<Plain, char>) {

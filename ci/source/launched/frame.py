@@ -73,6 +73,8 @@ class GivenToKernel:
     outputs: dict[str, GivenTensor] = field(default_factory=dict)
     in_place: list[str] = field(default_factory=list)
     """Inputs that the program reads back."""
+    zeroed: list[str] = field(default_factory=list)
+    """Outputs that the program sets to 0 before."""
     workspace: dict[str, int] = field(default_factory=dict)
     """Bytes."""
     values: dict[str, bool | int | float] = field(default_factory=dict)
@@ -210,6 +212,8 @@ def _lines(
     for one in numbers:
         value = _number(known.values[one.name]) if one.name in known.values else OPEN
         yield f"    {one.name}: {value}".ljust(26) + f"# {one.type}"
+    if known.zeroed:
+        yield f"initial: {{{', '.join(f'{name}: 0' for name in known.zeroed)}}}"
     if known.in_place:
         yield f"in_place: [{', '.join(known.in_place)}]"
     yield "cases:"

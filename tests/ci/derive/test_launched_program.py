@@ -390,6 +390,15 @@ def test_a_kernel_of_the_same_name_elsewhere_says_nothing_of_this_one(tmp_path: 
     assert yaml.safe_load(file.read_text())["launch"]["blocks"] == 4
 
 
+def test_an_output_that_the_program_clears_begins_as_zeros(tmp_path: Path) -> None:
+    launch = "aclrtMemset(y, 4096, 0, 4096); plain<<<4, nullptr, stream>>>(x, y);"
+    folder = _repository(tmp_path, {"kernel.asc": KERNEL + PLAIN + MAIN.replace("LAUNCH", launch)})
+    file, is_open = write_frame(tmp_path / "kernel.asc", "plain", folder, given_to_kernel)
+    assert yaml.safe_load(file.read_text())["initial"] == {"y": 0} and not is_open
+    operator = load_operator(folder)
+    assert load_workload(operator).initial == {"y": 0.0}
+
+
 def test_what_is_read_back_and_filled_before_is_changed_in_place(tmp_path: Path) -> None:
     launch = "plain<<<4, nullptr, stream>>>(y, x); y = x;"
     text = KERNEL + PLAIN + MAIN.replace("LAUNCH", launch)
