@@ -169,11 +169,12 @@ void elementwise_scratch(const ge::Shape& shape, uint32_t buffers, uint32_t& max
     max = std::max(buffers * elements * static_cast<uint32_t>(sizeof(float)), min);
 }
 
-void GetCumSumMaxMinTmpSize(const ge::Shape& shape, uint32_t, bool last_axis, bool, uint32_t& max,
+// The last axis takes none here; there it takes more, and some callers swap the two flags.
+void GetCumSumMaxMinTmpSize(const ge::Shape& shape, uint32_t, bool, bool, uint32_t& max,
                             uint32_t& min) {
     const size_t rank = shape.GetDimNum();
     const auto row =
         static_cast<uint32_t>(rank > 0 ? std::max<int64_t>(shape.GetDim(rank - 1), 1) : 1);
-    max = min = last_axis ? 0 : 2 * ((row + 63) / 64 * 64) * static_cast<uint32_t>(sizeof(float));
+    max = min = 2 * ((row + 63) / 64 * 64) * static_cast<uint32_t>(sizeof(float));
 }
 }  // namespace AscendC

@@ -27,8 +27,13 @@ struct ReduceLastND {
     uint32_t dstK;
 };
 
-// One row of floats: max, e^(x - max), sum, quotient. `work` holds max(columns / 8, 64) + 64
-// elements; dst may be src. The maximum and the sum of the row are left in `row_max`, `row_sum`.
+// Floats that hold one value of each repeat of a row.
+__aicore__ constexpr uint32_t repeats_space(uint32_t columns) {
+    return ((columns + 63) / 64 + 7) / 8 * 8;
+}
+
+// One row of floats: max, e^(x - max), sum, quotient. `work` holds `repeats_space` elements; dst
+// may be src. The maximum and the sum of the row are left in `row_max`, `row_sum`.
 __aicore__ inline void softmax_row(float* dst, float* src, uint32_t columns, float* work,
                                    float& row_max, float& row_sum) {
     constexpr uint32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(float);
@@ -69,7 +74,7 @@ __aicore__ inline void run_softmax(const LocalTensor<T>& dst, const LocalTensor<
                                    uint32_t pitch, uint32_t columns, U* maxima, U* sums,
                                    uint32_t per_row) {
     const uint32_t wide = IsSameType<T, float>::value ? 0 : (columns + 63) / 64 * 64;
-    const uint32_t work = (columns / 8 > 64 ? columns / 8 / 8 * 8 : 64) + 64;
+    const uint32_t work = repeats_space(columns);
     if (scratch.GetSize() < (wide + work) * sizeof(float)) {
         dav_fail("SoftMax was given too little temporary space for one row.");
     }

@@ -135,9 +135,9 @@ __aicore__ inline void run_softmax_flash(const LocalTensor<T>& dst, const LocalT
                                          const LocalTensor<uint8_t>& scratch,
                                          const SoftMaxShapeInfo& shape, U* row_max = nullptr) {
     const uint32_t columns = shape.oriSrcK;
-    const uint32_t rounded = (columns + 63) / 64 * 64;
-    const uint32_t work_elements = (columns / 64 + 1 + 63) / 64 * 64 + 64;
-    if (scratch.GetSize() < (rounded + work_elements) * sizeof(float)) {
+    const uint32_t wide = IsSameType<T, float>::value ? 0 : (columns + 63) / 64 * 64;
+    const uint32_t work_elements = repeats_space(columns);
+    if (scratch.GetSize() < (wide + work_elements) * sizeof(float)) {
         dav_fail("SoftmaxFlash was given too little temporary space for one row.");
     }
     float* work = reinterpret_cast<float*>(scratch.GetPhyAddr());
