@@ -106,3 +106,22 @@ def test_broadcast_sum_mean_and_softmax(kernels: AscendCHarness) -> None:
     call = "SoftMaxTiling tiling{}; SoftMax<float>(d, m, tiling, SoftMaxShapeInfo{10, 80, 10, 75});"
     shown = kernels.rows([call], inputs, 800)[0].reshape(10, 80)[:, :75]
     np.testing.assert_allclose(shown, special.softmax(matrix[:, :75], axis=1), rtol=1e-5)
+
+
+@pytest.mark.parametrize("columns", [8, 32, 80, 640])
+def test_a_softmax_takes_the_space_that_the_library_names_for_a_row(
+    kernels: AscendCHarness, columns: int
+) -> None:
+    """Its least space for floats: those of a row, a block and a repeat more."""
+    matrix = RANDOM.uniform(-3, 3, (2, columns)).astype(np.float32)
+    wanted = special.softmax(matrix, axis=1)
+    least = 4 * (columns + 8 + 64)
+    space = f"SoftMaxTiling t{{}}; auto w = desk.empty<uint8_t>({least});"
+    shape = f"SoftMaxShapeInfo{{2, {columns}, 2, {columns}}}"
+    sums = "auto sum = desk.empty<float>(16), top = desk.empty<float>(16);"
+    calls = [
+        f"{space} SoftMax<float>(d, m, w, t, {shape});",
+        f"{space} {sums} SoftmaxFlash<float>(d, sum, top, m, sum, sum, top, w, t, false, {shape});",
+    ]
+    for shown in kernels.rows(calls, {"m": matrix}, 2 * columns):
+        np.testing.assert_allclose(shown.reshape(2, columns), wanted, rtol=1e-5)
