@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, cached_property, partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TypeAlias, Unpack
 
 from ci.backend.base import Backend, RunOptions
@@ -17,6 +17,7 @@ from ci.host.door import FrontDoor
 from ci.host.host_tiling import TilingAnswer
 from ci.host.kernel_unit import KernelVariant, amended
 from ci.host.tiling_request import host_request, platform_facts
+from ci.model import layout
 from ci.model.decision import Decision
 from ci.model.ensemble import Condition
 from ci.model.errors import TrialFailure
@@ -239,19 +240,30 @@ class SimulatorBuild(TiledBuild):
             if not lacks_body(stopped.refusal):
                 raise
             return self._cube_kernel(variant, stopped)
-        sources = [t for f, t in self.texts.items() if f.startswith("op_kernel/")]
         architecture = self.device.architecture
         cores = cores_of(
             architecture,
             defined_symbols(vector),
             undefined_symbols(vector),
-            sources,
+            self._read_by_kernel(),
             lambda: self._used_by_cube(variant, vector),
         )
         if cores.cubes == 0:
             return cores, vector, None
         cube = self._kernel(variant, "cube")
         return (cores, vector, cube) if cores.mixed else (cores, cube, None)
+
+    def _read_by_kernel(self) -> list[str]:
+        """The kernel's entry and what it includes: its folder may hold other chips' sources."""
+        kernel = {f: t for f, t in self.texts.items() if f.startswith("op_kernel/")}
+
+        def find(_place: str, spelled: str) -> Iterator[tuple[str, str]]:
+            end = f"/{PurePosixPath(spelled).name}"
+            yield from ((file, text) for file, text in kernel.items() if file.endswith(end))
+
+        entry = self.operator.kernel_entry
+        reached = layout.closure({entry: kernel[entry]}, find, len(kernel))
+        return [kernel[entry], *reached.values()]
 
     def _cube_kernel(self, variant: KernelVariant, stopped: TrialFailure) -> _Kernels:
         """The kernel where a vector core has no body for what it calls: the toolkit builds a kernel

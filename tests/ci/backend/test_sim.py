@@ -46,6 +46,16 @@ class TestSimulator(BackendContract):
         run = build.run(CASE, draw_inputs(CASE, 1), [template])
         assert run.pipes.inserted_waits > 0
 
+    def test_another_chips_source_beside_the_kernel_does_not_choose_its_cores(
+        self, backend: Backend
+    ) -> None:
+        """It multiplies on cube cores alone there, and the kernel does not include it."""
+        product = "#define ASCENDC_CUBE_ONLY\nREGIST_MATMUL_OBJ(&pipe, space, product);\n"
+        other = {"op_kernel/arch35/product.h": product}
+        np.testing.assert_array_equal(
+            launch(backend, other).outputs[0], launch(backend, {}).outputs[0]
+        )
+
     def test_launches_that_were_announced_give_the_same_and_leave_nothing(
         self, backend: Backend, places: Path
     ) -> None:
