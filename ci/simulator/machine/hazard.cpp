@@ -275,8 +275,11 @@ void Hazards::settle() {
     // A unit flag is hardware between two pipes.
     for (const int pipe : {int(M), int(FIX)})
         if (flagged_[pipe] != 0) wait_for(pipe, flagged_[pipe], "unit_flag");
+    const bool flagged = flagged_[M] != 0 || flagged_[FIX] != 0;
     for (int pipe = 0; pipe < PIPES; ++pipe) {
         if (needed_[pipe] == 0) continue;
+        // What the flagged instruction waited for itself.
+        if (flagged && needed_[pipe] <= current->order.clocks[pipe_].seen[pipe]) continue;
         if (current->ordered_by_data) {
             wait_for(pipe, needed_[pipe], "data");
             continue;

@@ -293,6 +293,33 @@ def test_a_signal_behind_unit_flags_covers_what_the_product_read(harness: Machin
     assert through("PIPE_MTE3") == "race"
 
 
+def test_the_fixpipe_writes_behind_what_the_flagged_product_waited_for(
+    harness: MachineHarness,
+) -> None:
+    """The filling of L1 is complete where the product begins, whose unit flags order the rest."""
+    body = """
+        create_cbuf_matrix((half*)512, 16 | 1 << 16, (half)0);
+        pipe_barrier(PIPE_MTE2);
+        copy_gm_to_cbuf((void*)0, a[1], 0, 1, 16, 0, 0, PAD_NONE);
+        order(PIPE_MTE2, PIPE_MTE1);
+        load_cbuf_to_ca((half*)0, (half*)0, 0, 1, 0, 0, 0, false, inc);
+        create_cb_matrix((half*)0, 1 | 1 << 16, (half)1);
+        order(PIPE_MTE1, PIPE_M);
+        mad((float*)0, (half*)0, (half*)0, 16, 16, 16, UNIT, false, false, true);
+        copy_matrix_cc_to_cbuf((half*)512, (float*)0, 0, 16, 16, 16, 16, UNIT, F322F16, 0, false,
+                               false);
+        order(PIPE_FIX, PIPE_MTE3);
+        copy_cbuf_to_gm(a[0], (void*)512, 0, 1, 16, 0, 0);
+"""
+
+    def ended(unit: str) -> str:
+        how = {"cores": (1, 0), "define": {"UNIT": unit}}
+        return harness.run(body, [], [np.zeros((16, 16), np.float16)], **how).outcome
+
+    assert ended("3") == "ok"
+    assert ended("0") == "race"
+
+
 @pytest.mark.parametrize(
     ("meeting", "answer"),
     [
