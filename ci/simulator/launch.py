@@ -19,6 +19,7 @@ from ci.host.kernel_unit import SYSTEM_WORKSPACE
 from ci.host.tiling_keys import missed_key
 from ci.model.amount import amount
 from ci.model.decision import Decision
+from ci.model.dtypes import BY_NAME
 from ci.model.errors import TrialFailure
 from ci.model.launch import Array, Tensors, wrote_nothing
 from ci.model.trial import MachineWarning, Outcome, PipeTime, Place, Refusal, Unwritten
@@ -201,9 +202,10 @@ def taken_dtypes(
         place.run(spec.kernels)
         report = _read_report(place.folder / "report.json") or {}
     try:
-        return TypeAdapter(dict[str, str]).validate_python(report.get("taken_as", {}))
-    except ValidationError:  # what a kernel wrote into it
+        said = TypeAdapter(dict[str, str]).validate_python(report.get("taken_as", {}))
+    except ValidationError:  # a kernel may have written it
         return {}
+    return {tensor: dtype for tensor, dtype in said.items() if dtype in BY_NAME}
 
 
 def _read_report(path: Path) -> dict[str, Any] | None:
