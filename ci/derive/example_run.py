@@ -60,11 +60,11 @@ _MOST_ROWS: Final = 64
 _WHAT: Final = ("name", "arguments", "blocks", "template", "dtype", "shape", "bytes")
 """What says what something is: where runs differ in it, nothing is known of it."""
 _MADE_UP: Final = 1_905_000_000
-_MADE_UP_HEADER: Final = "ascendopt_made_up.h"
-_MADE_UP_NUMBER = re.compile(r"^constexpr int (\w+) =", re.MULTILINE)
 """The first of the numbers that stand for unknown constants: none that a program writes, so that
 what is one of them is not taken for its own. As a length it ends the program."""
 _MOST_MADE_UP: Final = 1000
+_MADE_UP_HEADER: Final = "ascendopt_made_up.h"
+_MADE_UP_NUMBER = re.compile(r"^constexpr int (\w+) =", re.MULTILINE)
 
 _CALLED = re.compile(r"\b(aclnn\w+)GetWorkspaceSize\s*\(")
 _MAKES_GRAPH = re.compile(r"\bRunGraph(?:Async)?\s*\(")

@@ -80,12 +80,12 @@ class GivenToKernel:
     values: dict[str, bool | int | float] = field(default_factory=dict)
     structs: dict[str, Mapping[str, Written]] = field(default_factory=dict)
     """The fields of structures that are given by value."""
+    words: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """In their place, the bytes of structures whose fields nothing tells, four in a number."""
     undefined: tuple[str, ...] = ()
     """Names that the program needs a number for and that nothing defines."""
     stopped: str = ""
     """Why the kernel could not be run, where its run would tell what its tensors hold."""
-    words: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    """In their place, the bytes of structures whose fields nothing tells, four in a number."""
 
 
 class GivenBy(Protocol):

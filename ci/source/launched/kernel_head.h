@@ -14,9 +14,11 @@ template <class T> __aicore__ inline T Read(GM_ADDR from) {
     return *reinterpret_cast<__gm__ T*>(from);
 }
 
-struct Structure {
+// Of so many bytes, or 0 where its definition gives them.
+template <unsigned size> struct Structure {
     GM_ADDR at;
     template <class T> __aicore__ inline operator T() const {
+        static_assert(size == 0 || sizeof(T) <= size, "launch.structs gives too few words");
         T held;
         auto* to = reinterpret_cast<uint8_t*>(&held);
         for (uint32_t i = 0; i < sizeof(T); i++) {

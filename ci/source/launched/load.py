@@ -69,8 +69,8 @@ def launched_operator(folder: Path, top: Path | None = None, said: str | None = 
     """The operator of a folder for which `is_launched` holds.
 
     `top`: where its repository begins, for one that git does not tell. `said`: the text of its
-    workload, where there is no file yet. Raises InputError with file
-    and line where the workload does not fit the kernel.
+    workload, where there is no file yet. Raises InputError with file and line where the workload
+    does not fit the kernel.
     """
     folder = folder.resolve()
     repository = repository_of(folder)
@@ -171,11 +171,11 @@ def _structures(
         parameter = next((p for p in entry.parameters if p.name == name), None)
         if parameter is None:
             raise wrong(("structs", name), f"is no parameter of {entry.name}")
-        kind = one.type or ("" if parameter.pointer else parameter.type)
         if one.words and one.fields:
             raise wrong(("structs", name), "has fields and words: one of them says it all")
-        if one.words and not one.type:
-            continue
+        if one.words:
+            continue  # bytes, whatever they are
+        kind = one.type or ("" if parameter.pointer else parameter.type)
         found = structure(kind, texts) if kind else None
         if found is None:
             what = f"has the type {kind}, which the kernel's source and its headers do not define"

@@ -83,9 +83,10 @@ def _fields(source: Source, body: Node, inner: dict[str, Structure]) -> Iterator
             continue
         held = inner.get(_last(source.code(kind)))
         for field in below(one, "field_identifier"):
-            name = source.code(field)
-            in_array = field.parent is not None and field.parent.type == "array_declarator"
-            if held is None or in_array:
+            name, around = source.code(field), field.parent
+            if around is None or around.type == "function_declarator":
+                continue
+            if held is None or around.type != "field_declaration":  # an array, or a pointer
                 yield name
             else:
                 yield from (f"{name}.{part}" for part in held.fields)

@@ -194,7 +194,8 @@ class LaunchTexts:
         offset = self._put("Put(data + {}, int64_t(at));", WORD)
         self._data.append(f"at += (sizeof({held}) + {WORD - 1}) / {WORD} * {WORD};")
         where = f"{TILING} + Read<int64_t>({TILING} + {offset})"
-        return f"Pointer{{{where}}}" if one.pointer else f"Structure{{{where}}}"
+        size = 4 * len(given.words)
+        return f"Pointer{{{where}}}" if one.pointer else f"Structure<{size}>{{{where}}}"
 
     def _fields(self, one: Parameter, held: str, given: Mapping[str, Fields]) -> None:
         """Host statements that make a structure and fill it."""

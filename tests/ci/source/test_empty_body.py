@@ -34,6 +34,12 @@ def test_a_body_that_does_something_is_not(body: str) -> None:
     assert not body_is_empty({"op_kernel/k.cpp": HEAD + body + "\n}\n"})
 
 
+def test_marks_with_brackets_at_an_entrys_head_are_no_body() -> None:
+    marked = HEAD.replace("__global__", "__global__ __mix__(1, 2)")
+    assert body_is_empty({"op_kernel/k.cpp": marked + "}\n"})
+    assert not body_is_empty({"op_kernel/k.cpp": marked + "Run(x, y);\n}\n"})
+
+
 def test_a_macro_of_the_operator_may_be_all_of_its_work() -> None:
     kernel = HEAD + "RUN_ALL(half);\n}\n"
     header = "#define RUN_ALL(T) \\\n    Op<T> op; \\\n    op.Process()\n"

@@ -304,6 +304,7 @@ def test_what_does_not_fit_the_kernel_is_said_with_its_line(
         ),
         (", shift: 1}}\n    copy", "}}\n    copy", "leaves out shift of Plan"),
         ("shift: 1", "shift: 1, more: 2", "is no field of Plan, which has each, shift"),
+        ("fields: {each", "words: [1], fields: {each", "has fields and words"),
     ],
 )
 def test_a_structure_is_filled_whole_and_with_fields_that_it_has(
@@ -314,6 +315,16 @@ def test_a_structure_is_filled_whole_and_with_fields_that_it_has(
     with pytest.raises(InputError) as problem:
         load_operator(folder)
     assert said in str(problem.value), problem.value
+
+
+@pytest.mark.parametrize(("words", "fits"), [("[1024, 2, 0x3f800000]", True), ("[1024, 2]", False)])
+def test_the_words_of_a_structure_are_all_its_bytes(tmp_path: Path, words: str, fits: bool) -> None:
+    fields = '{fields: {each: ["ceil_div(x.size, 4)", 2], shift: 1}}'
+    assert fields in PLANNED
+    operator = load_operator(repository(tmp_path, PLANNED.replace(fields, f"{{words: {words}}}")))
+    trial = Evaluator(operator, load_workload(operator), BACKEND).evaluate(Candidate(), 0)
+    assert trial.outcome is (Outcome.OK if fits else Outcome.COMPILE_ERROR), trial.refusal
+    assert fits or "too few words" in str(trial.refusal)
 
 
 @pytest.mark.parametrize(
