@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from ci.create.graph import DOTS, ELEMENTWISE, Graph
+from ci.create.graph import DOTS, ELEMENTWISE, GATHER, Graph
 from ci.model.amount import amount
 from ci.model.errors import InputError
 
@@ -91,6 +91,14 @@ def axes_of_nodes(graph: Graph) -> list[list[Axis]]:
             unify(channels, own_channels)
             inner = [[Atom(n)] if n != 1 else [] for n in node.shape[4:]]
             axes = [samples, group, rows, channels, *inner]
+        elif node.op == GATHER:
+            (along,) = node.axes()
+            axes = [*args[0][:along], *args[1], *args[0][along + 1 :]]
+            if node.params.get("each"):
+                axes = args[1]
+                for i, (a, b) in enumerate(zip(axes, args[0], strict=True)):
+                    if i != along:
+                        unify(a, b)
         elif node.op.startswith("window_"):
             axes = [
                 [Atom(n)] if i in node.axes() and n != 1 else axis

@@ -23,7 +23,7 @@ HELPERS: Final = (
     *("CopyOut", "Arrived", "Done", "Take", "TakeByte"),
     *("Claimed", "Deliver", "Give", "GiveByte", "Turn", "OneRun", "CopyInTurned", "CopyOutTurned"),
     *("LineElements", "Multiples", "TakeTurned", "GiveTurned", "CopyInSteps", "TakeSteps"),
-    *("GiveTurns", "HalfOf", "GiveHalf"),
+    *("GiveTurns", "HalfOf", "GiveHalf", "PlaceAt", "GatherRows", "GatherElements"),
 )
 NEEDS: Final = {
     **dict.fromkeys(("RowOp", "ColOp"), ("Apply",)),
@@ -36,6 +36,7 @@ NEEDS: Final = {
     "CopyInTurned": ("CopyIn", "OneRun"),
     "CopyOutTurned": ("CopyOut", "OneRun"),
     **dict.fromkeys(("RowScan", "ColScan"), ("Join",)),
+    **dict.fromkeys(("GatherRows", "GatherElements"), ("PlaceAt",)),
 }
 
 

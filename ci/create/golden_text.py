@@ -104,6 +104,9 @@ def _text(node: Node, place: int, inputs: Sequence[str], shaper: Shaper) -> str:
             begin, end = (f"int(v{s})" for s in node.params["sizes"])
             before = "slice(None), " * node.axes()[0]
             return f"{args[0]}[({before}slice({begin}, {end}, {node.params['step']}),)]"
+        case "gather":
+            call = "np.take_along_axis" if node.params.get("each") else "np.take"
+            return f"{call}({args[0]}, {args[1]}, axis={node.axes()[0]})"
         case "concat":
             return f"np.concatenate([{', '.join(args)}], axis={node.axes()[0]})"
         case "iota":

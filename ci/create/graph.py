@@ -29,14 +29,17 @@ UNDOT = "window_undot"
 """The same the other way round: each element of [N, G, C, …] by the weights, at every place of a
 window that it is in (a transposed convolution)."""
 DOTS = (DOT, UNDOT)
+GATHER = "gather"
+"""What lies in a tensor at the places along an axis that another one holds; below 0 they count from
+the end. With `each`, every element of the other axes has places of its own."""
 LEAVES = ("input", "const", "attr", "extent", "rank")
 SHAPES = ("reshape", "broadcast", "transpose", "flip", "slice", "concat", "iota")
-_KNOWN = frozenset((*LEAVES, *ELEMENTWISE, *REDUCTIONS, *SCANS, *WINDOWS, *DOTS, *SHAPES))
+_KNOWN = frozenset((*LEAVES, *ELEMENTWISE, *REDUCTIONS, *SCANS, *WINDOWS, *DOTS, *SHAPES, GATHER))
 _COUNT = {
     **dict.fromkeys((*UNARY, "cast", *REDUCTIONS, *SCANS, *WINDOWS, *SHAPES, "extent"), 1),
     **dict.fromkeys((*BINARY, *COMPARISONS, *LOGIC), 2),
     "where": 3,
-    **dict.fromkeys(DOTS, 2),
+    **dict.fromkeys((*DOTS, GATHER), 2),
     "rank": 1,
     "input": 0,
     "const": 0,
@@ -115,7 +118,13 @@ def _sound(node: Node, number: int) -> bool:
 
 
 def _fits(node: Node, given: list[tuple[int, ...]]) -> bool:
-    """Whether the arguments of a product of windows have the shapes that it takes."""
+    """Whether a gather or a product of windows has arguments of the shapes that it takes."""
+    if node.op == GATHER:
+        (axis,), (x, index) = node.axes(), given
+        if node.params.get("each"):
+            rest = (*index[:axis], *x[axis : axis + 1], *index[axis + 1 :])
+            return node.shape == index and rest == x
+        return axis < len(x) and node.shape == (*x[:axis], *index, *x[axis + 1 :])
     if node.op not in DOTS:
         return True
     (samples, *_), (x, weights) = given[0][:1] or (0,), given
@@ -175,7 +184,9 @@ class Graph(Frozen):
             node = self.nodes[place]
             whole = "int" in node.dtype and node.op == "cast"
             decides = whole or node.op in (*ROUNDINGS, *COMPARISONS, "sign")
-            if decides or (place in found and node.op in (*ELEMENTWISE, *SHAPES)):
+            if node.op == GATHER:
+                found.add(node.args[1])
+            elif decides or (place in found and node.op in (*ELEMENTWISE, *SHAPES)):
                 found |= {*node.args}
         return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphlib import CycleError, TopologicalSorter
 
 from ci.create.axes import Atom, leaves_of
-from ci.create.graph import DOTS, Graph
+from ci.create.graph import DOTS, GATHER, Graph
 from ci.model.errors import InputError
 
 
@@ -54,7 +54,7 @@ def named(
     for i in needed:
         marks.append(set(leaves_of([a for axis in axes[i] for a in axis])))
         node = graph.nodes[i]
-        if node.op.startswith(("reduce_", "scan_", "window_")) or node.op == "iota":
+        if node.op.startswith(("reduce_", "scan_", "window_")) or node.op in ("iota", GATHER):
             arg = axes[node.args[0]]
             marks.append(set(leaves_of([a for axis in node.axes() for a in arg[axis]])))
             if node.op.startswith("window_"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, Final
 
@@ -173,6 +173,9 @@ class _Machine:
             assert statement.tensor is not None
             return self._window(phase, statement, statement.tensor, at)
         args = [self._argument(a, values) for a in statement.args]
+        if op.startswith("gather "):
+            assert statement.tensor is not None
+            return self._gather(phase, op.split()[1], statement.tensor, args[0], at)
         if op.startswith("fold "):
             return self._fold(phase, statement, value, args[0], at, values)
         if op.startswith("scan_"):
@@ -310,6 +313,20 @@ class _Machine:
 
     def _load(self, phase: Phase, tensor: Tensor, at: dict[str, slice]) -> Array:
         return self._tile(phase, tensor, self._memory(tensor)[self._index(tensor, at)])
+
+    def _gather(
+        self, phase: Phase, along: str, tensor: Tensor, places: Array, at: dict[str, slice]
+    ) -> Array:
+        axis = tensor.groups.index(along)
+        own = {g: s for g, s in at.items() if g != along}
+        whole = np.moveaxis(self._memory(tensor)[self._index(tensor, own)], axis, -1)
+        rest = replace(tensor, groups=tuple(g for g in tensor.groups if g != along))
+        lines = [self._tile(phase, rest, whole[..., k]) for k in range(whole.shape[-1])]
+        index = np.clip(np.where(places < 0, places + len(lines), places), 0, len(lines) - 1)
+        shape = np.broadcast_shapes(lines[0].shape, index.shape)
+        stacked = np.broadcast_to(np.stack(lines, -1), (*shape, len(lines)))
+        taken = np.broadcast_to(index, shape).astype(np.int64)[..., None]
+        return np.take_along_axis(stacked, taken, -1)[..., 0]
 
     def _tile(self, phase: Phase, tensor: Tensor, part: Array) -> Array:
         """A part of a tensor as rows and columns; further axes have one element."""

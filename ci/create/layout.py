@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ci.create.axes import Atom, axes_of_nodes, leaves_of
 from ci.create.expand import Expander
-from ci.create.graph import DOTS, ELEMENTWISE, UNDOT, Graph, Node, further_numbers
+from ci.create.graph import DOTS, ELEMENTWISE, GATHER, UNDOT, Graph, Node, further_numbers
 from ci.create.groups import in_order, named
 from ci.create.items import Item, Items
 from ci.create.ranges import at_ends
@@ -53,6 +53,8 @@ class Layout:
     """Axes of inputs that are as long as an axis of another input."""
     single: tuple[Place, ...] = ()
     """Axes of inputs with one element, which meet longer ones."""
+    indexed: tuple[Scalar, ...] = ()
+    """Lengths of axes that are indexed by values."""
     products: tuple[tuple[Scalar, tuple[Scalar, ...]], ...] = ()
     """Axes of inputs that are cut into parts, and the lengths of these."""
     dims: tuple[tuple[Scalar, ...], ...] = ()
@@ -150,6 +152,7 @@ class _Maker(Items):
         self.decisive = graph.decisive()
         self.equal: list[tuple[Place, Place]] = []
         self.single: list[Place] = []
+        self.indexed: dict[Scalar, None] = {}
         self.products: list[tuple[Scalar, tuple[Scalar, ...]]] = []
         self.sizes = self._leaf_sizes()
         self.parts = Parts(graph, axes, names, self.sizes, self.checks)
@@ -183,7 +186,7 @@ class _Maker(Items):
                 stored.append((part, tuple(self._over(wanted, self._of(i)) for i in nodes)))
         made.outputs, made.targets = tuple(whole), tuple(t for t, _ in stored)
         made.equal, made.single = tuple(self.equal), tuple(self.single)
-        made.products = tuple(self.products)
+        made.products, made.indexed = tuple(self.products), tuple(self.indexed)
         made.parts, made.checks = tuple(self.parts.all), self.checks
         made.groups += tuple(self.parts.starts)
         made.items, made.stored = self.items, [i for _, i in stored]
@@ -371,6 +374,8 @@ class _Maker(Items):
             loaded = self.item(f"load {part.name}", (), frozenset(part.groups))
             is_bool = part.dtype == "bool"
             return self.item("ne", (loaded, number(0)), mask=True) if is_bool else loaded
+        if node.op == GATHER:
+            return self._gathered(index, node)
         args = tuple(self._of(a) for a in node.args)
         if node.op in ("reshape", "broadcast", "transpose"):
             return args[0]
@@ -394,6 +399,35 @@ class _Maker(Items):
             op = node.op + (" reverse" if reverse else "") + (" exclusive" if before else "")
             return self.item(op, (value,), along=along) if along else value
         raise InputError(f"'{node.op}' is not lowered.")
+
+    def _gathered(self, index: int, node: Node) -> int:
+        """What an input, or a range of one, has at places along an axis."""
+        source = node.args[0]
+        while self.graph.nodes[source].op in ("cast", "copy"):
+            source = self.graph.nodes[source].args[0]
+        leaves = leaves_of(self.axes[node.args[0]][node.axes()[0]])
+        along = list(dict.fromkeys(self.names[leaf] for leaf in leaves))
+        places = Expander(self).numeric(self._of(node.args[1]))
+        if len(along) != 1 or isinstance(places, Scalar):
+            raise InputError(
+                "It indexes an axis of one element, one that is cut into parts elsewhere, or by the"
+                " same place all along; that is not lowered."
+            )
+        op = self.graph.nodes[source].op
+        if op == "slice":
+            part = self.parts.loaded(source, self.inputs)
+            name, dtype = part.name, part.dtype
+        elif op == "input":
+            name, dtype = self.inputs[int(self.graph.nodes[source].params["number"])]
+        else:
+            raise InputError(
+                "It indexes what it has computed by the places in a tensor. Index an input, and"
+                " compute with what that gives."
+            )
+        self.indexed[self._dim(leaves)] = None
+        groups = frozenset(self._groups(index))
+        taken = self.item(f"gather {along[0]} of {name}", (places,), groups)
+        return self.item("ne", (taken, number(0)), mask=True) if dtype == "bool" else taken
 
     def _window(self, index: int, node: Node) -> int:
         words = ["size", "step", "pad", *further_numbers(node.op)]

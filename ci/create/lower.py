@@ -10,6 +10,7 @@ from ci.create.passes.base import Budget, Pair, Plan, Slot, has_two_forms, split
 from ci.create.passes.budget import Queue, budget, queues
 from ci.create.passes.buffers import buffers
 from ci.create.passes.copies import copies
+from ci.create.passes.gathers import gathers
 from ci.create.passes.pairs import pairs
 from ci.create.passes.partition import partition
 from ci.create.passes.sync import sync
@@ -22,6 +23,7 @@ PASSES: Final[tuple[Callable[[Plan], None], ...]] = (
     buffers,
     pairs,
     copies,
+    gathers,
     vector,
     sync,
 )

@@ -47,7 +47,8 @@ class Statement:
     store take turns along its last axis.
 
     A fold adds what it finds in a tile to `value`, which begins as the neutral element: of a unit,
-    or of the whole phase when it is a total. A scan carries `carry` from tile to tile.
+    or of the whole phase when it is a total. A scan carries `carry` from tile to tile. `gather A`
+    takes what lies in `tensor` at places along its group A, which its one argument holds.
     """
 
     op: str
@@ -65,6 +66,10 @@ class Statement:
             return f"{self.value} = load {self.tensor.text} [{self.value and self.value.kind}]"
         if self.op == "store" and self.tensor:
             return f"store {self.tensor.text}, {given}"
+        if self.op.startswith("gather ") and self.tensor:
+            tensor = self.tensor
+            places = f"of {tensor.text if tensor.runs else tensor.memory} by {given}"
+            return f"{self.value} = {self.op} {places} [{self.value and self.value.kind}]"
         if self.tensor is not None:
             by = f" by {self.weights.name}" if self.weights else ""
             return f"{self.value} = {self.op} of {self.tensor.name}{by}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from ci.create.graph import ELEMENTWISE, Graph, Node
+from ci.create.graph import ELEMENTWISE, GATHER, Graph, Node
 from ci.model.errors import InputError
 
 _JOINED_BY = {
@@ -208,6 +208,16 @@ class _Mover:
                 return self._like(made, [cut(node.args[0], along)], shape)
         if kept:
             return self._like(node, [cut(node.args[0], axis)], shape)
+        if node.op == GATHER:
+            (along,), (table, index) = node.axes(), node.args
+            count = len(self.nodes[index].shape)
+            if node.params.get("each"):
+                table = table if axis == along else cut(table, axis)
+                return self._like(node, [table, cut(index, axis)], shape)
+            if along <= axis < along + count:
+                return self._like(node, [table, cut(index, axis - along)], shape)
+            own = axis if axis < along else axis - count + 1
+            return self._like(node, [cut(table, own), index], shape)
         if node.op == "iota":
             counted = self._like(node, [cut(node.args[0], axis)], shape)
             if step > 1:
@@ -225,6 +235,10 @@ class _Mover:
             return length
         if node.op in ELEMENTWISE or node.op == "broadcast":
             return self._elementwise(node, args)
+        if node.op == GATHER:
+            raise InputError(
+                "It indexes what was put together of parts, or by such places; that is not lowered."
+            )
         (form,) = args
         assert isinstance(form, Joined)
         axis, shape = form.axis, self._shape(form)

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from ci.create.layout import Guard, Layout, Place
 from ci.create.scalars import Scalar, c_text
 from ci.create.shapes import Run, place_of, same_text, seen_from_back
 from ci.model.errors import InputError
+
+MOST_PLACES: Final = 1 << 24
+"""Whole numbers that float32 holds."""
 
 _SIGNS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 
@@ -30,6 +34,7 @@ def relations(layouts: Sequence[Layout], narrow: frozenset[str] = frozenset()) -
         *_equal(layouts),
         *_single(layouts),
         *_products(layouts),
+        *_indexed(layouts),
         *_guards(layouts, narrow),
     ]
 
@@ -122,6 +127,16 @@ def _products(layouts: Sequence[Layout]) -> list[Relation]:
         said = f"axis {axis} of {name} must be a product of the parts that it is cut into"
         found.append(Relation(f"{product} == static_cast<uint64_t>({whole})", said))
     return list(dict.fromkeys(found))
+
+
+def _indexed(layouts: Sequence[Layout]) -> list[Relation]:
+    """A place is a float in a kernel, which is exact up to 2^24."""
+    ranks = [one.ranks for one in layouts]
+    lengths = (
+        same_text(v, ranks, "An axis") for v in zip(*(one.indexed for one in layouts), strict=True)
+    )
+    said = f"an axis that is indexed by values has more than {MOST_PLACES} places"
+    return [Relation(f"static_cast<uint64_t>({one}) <= {MOST_PLACES}", said) for one in lengths]
 
 
 def _guards(layouts: Sequence[Layout], narrow: frozenset[str]) -> list[Relation]:

@@ -7,7 +7,7 @@ loaded again. A reduction to one number ends a phase, since all cores must have 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import Final
 
@@ -16,7 +16,7 @@ from ci.create.layout import Layout
 from ci.create.placement import Placement, disagree, given, is_total
 from ci.create.program import Argument, Kind, Phase, Program, Statement, Sweep, Value, kind_of
 from ci.create.scalars import Scalar
-from ci.create.tensors import Tensor
+from ci.create.tensors import Tensor, indexed
 from ci.model.errors import InputError
 
 FEW: Final = 64
@@ -72,8 +72,15 @@ class _PhaseMaker:
 
     def _touched(self) -> list[Tensor]:
         """What this phase loads and stores."""
-        loaded = {self.items[i].op.partition("load ")[2] for i in self.needed}
-        return [t for t in self._memory() if t.name in loaded] + [t for t, _ in self.stores]
+        known = {t.name: t for t in self._memory()}
+        found = [self.items[i].op for i in self.needed]
+        loaded = {op.partition("load ")[2] for op in found}
+        touched = [t for t in known.values() if t.name in loaded] + [t for t, _ in self.stores]
+        for words in (op.split() for op in found if op.startswith("gather ")):
+            tensor = known[words[3]]
+            rest = tuple(g for g in tensor.groups if g != words[1])
+            touched.append(replace(tensor, groups=rest))
+        return touched
 
     def _length(self, group: str) -> int:
         """Return the length of a group in the traced case."""
@@ -171,6 +178,10 @@ class _PhaseMaker:
             name = item.op.removeprefix("load ")
             tensor = next(t for t in self._memory() if t.name == name)
             return Statement("load", self.names[i], tensor=tensor)
+        if item.op.startswith("gather "):
+            op, _, name = item.op.partition(" of ")
+            tensor = next(t for t in self._memory() if t.name == name)
+            return Statement(op, self.names[i], args, tensor=indexed(tensor))
         if item.op.startswith("window "):
             op, tensor, weights = self._window(item)
             return Statement(op, self.names[i], tensor=tensor, weights=weights)

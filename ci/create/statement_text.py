@@ -13,7 +13,7 @@ from ci.create.program import Argument, Statement, Value, kind_of
 from ci.create.scalar_text import BadScalar, read_scalar
 from ci.create.scalars import Scalar, combined, number
 from ci.create.task import MOST_LETTERS, is_taken
-from ci.create.tensors import Tensor
+from ci.create.tensors import Tensor, indexed
 from ci.model.amount import amount
 
 ARITHMETIC: Final = ("add", "sub", "mul", "div", "max", "min")
@@ -40,6 +40,7 @@ _DOT: Final = re.compile(
     rf"(\w+) = (window (?:dot|undot) {_NUMBERS} {_NUMBERS} {_NUMBERS} {_NUMBERS}(?: {_NUMBERS})?)"
     r" of (\w+) by (\w+)$"
 )
+_GATHER: Final = re.compile(rf"(\w+) = (gather ([A-Z])) of (\w+) by (\w+)(?: \[({_KINDS})\])?$")
 _CALL: Final = re.compile(rf"(\w+) = (\w+)\((.*)\)(?: \[({_KINDS})\])?$")
 
 
@@ -85,12 +86,15 @@ def read_statement(
         (_SCAN, reader.scan),
         (_WINDOW, reader.window),
         (_DOT, reader.dot),
+        (_GATHER, reader.gather),
         (_CALL, reader.call),
     ):
         match = pattern.match(text)
         if match is not None:
             return read(match)
-    raise BadStatement("it is no statement; there are load, store, fold, scan, window and calls")
+    raise BadStatement(
+        "it is no statement; there are load, store, gather, fold, scan, window and calls"
+    )
 
 
 class _Reader:
@@ -153,6 +157,16 @@ class _Reader:
             )
         found = self._new(match[1], frozenset(seen), None)
         return Statement(match[2], found.value, tensor=tensor, weights=weights), found
+
+    def gather(self, match: re.Match[str]) -> tuple[Statement, Known]:
+        tensor, places = self._tensor(match[4], same=False), self._number(match[5])
+        rest = frozenset(tensor.groups) - {match[3]}
+        if match[3] not in tensor.groups or not rest <= {*self.space.active}:
+            raise BadStatement(
+                f"'{match[4]}' is gathered along one of its groups, and tiles go along the others"
+            )
+        found = self._new(match[1], rest | places.groups, match[6])
+        return Statement(match[2], found.value, (places.value,), tensor=indexed(tensor)), found
 
     def _tensor(self, name: str, *, same: bool = True) -> Tensor:
         tensor = self.space.inputs.get(name)

@@ -101,3 +101,8 @@ class Tensor:
             inside = " + ".join([*from_start, *own])
             axes.append(f"{inside} of {run.whole}" if run.ranged else run.whole)
         return f"{self.of}[{', '.join(axes)}]"
+
+
+def indexed(tensor: Tensor) -> Tensor:
+    """A tensor as what is indexed by values: it may be loaded from its beginning as well."""
+    return replace(tensor, name=f"indexed_{tensor.name}", of=tensor.memory)

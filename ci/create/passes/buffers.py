@@ -6,7 +6,7 @@ from ci.create.passes.base import Plan, Region, SlotKind, broken, same_for_all
 from ci.create.passes.steps import in_steps
 from ci.create.program import Statement, Value
 
-APART = ("where", "expand", "iota", "load", "store")
+APART = ("where", "expand", "iota", "load", "store", "gather")
 """Operations whose result must not lie where an argument lies."""
 
 
@@ -45,7 +45,8 @@ def _owned(plan: Plan) -> None:
             statement.value is not None and statement.value.kind != "tile"
         )
         turned = statement.tensor is not None and plan.phase.turns(statement.tensor)
-        if statement.op == "load" and statement.value and (turned or apart):
+        taken = statement.op == "load" or statement.op.startswith("gather")
+        if taken and statement.value and (turned or apart):
             plan.owned.add(statement.value.name)
 
 
@@ -60,7 +61,7 @@ def _claims(plan: Plan, region: Region) -> None:
             continue
         compared = arg.name in plan.owned
         by = made.get(arg.name)
-        plain = by is not None and not by.op.startswith(("load", "fold", "scan"))
+        plain = by is not None and not by.op.startswith(("load", "fold", "scan", "gather"))
         if plain and arg.kind == "tile" and store.tensor.dtype in ("T", "float32") and not compared:
             region.claimed[arg.name] = store.tensor
 

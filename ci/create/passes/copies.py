@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from ci.create.passes.base import (
@@ -47,7 +48,7 @@ def copies(plan: Plan) -> None:
             if statement.op == "load" and same_for_all(plan, statement):
                 assert value is not None
                 plan.once.setdefault(
-                    value.name, [_issue(plan, region, statement), _taken(plan, region, statement)]
+                    value.name, [_issue(plan, region, statement), brought(plan, region, statement)]
                 )
             elif statement.op == "load":
                 if leads(plan, region.statements, statement):
@@ -78,19 +79,15 @@ def type_of(tensor: Tensor) -> str:
     return byte.get(tensor.dtype, f"DTYPE_{tensor.memory.upper()}")
 
 
-def offset(plan: Plan, tensor: Tensor) -> str:
-    """Where in a tensor the tile begins, in elements."""
-    phase = plan.phase
+def offset(plan: Plan, tensor: Tensor, at: Mapping[str, str] | None = None) -> str:
+    """Where in a tensor the tile begins, in elements; `at` has places of groups that are not the
+    tile's."""
+    phase, places = plan.phase, at or {}
     terms = [" * ".join([_number(s), *(f"length{g}" for g in inner)]) for s, inner in tensor.begins]
     for group in tensor.groups:
-        index = (
-            "colStart"
-            if group == phase.cols
-            else "rowStart"
-            if group == phase.rows
-            else f"at{group}"
-        )
-        terms.append(" * ".join([index, *_factors(tensor, group)]))
+        own = {phase.cols: "colStart", phase.rows: "rowStart"}.get(group, f"at{group}")
+        index = places.get(group, own)
+        terms.append(" * ".join([index, *factors(tensor, group)]))
     return " + ".join(terms) or "0"
 
 
@@ -130,10 +127,11 @@ def extent(plan: Plan, tensor: Tensor, kind: str) -> str:
 
 def _distance(tensor: Tensor, group: str) -> str:
     """Elements between neighbours along a group."""
-    return " * ".join(_factors(tensor, group))
+    return " * ".join(factors(tensor, group))
 
 
-def _factors(tensor: Tensor, group: str) -> list[str]:
+def factors(tensor: Tensor, group: str) -> list[str]:
+    """What makes the elements between neighbours along a group, multiplied."""
     step = tensor.step(group)
     return [*([str(step)] if step > 1 else []), *(f"length{g}" for g in tensor.behind(group))]
 
@@ -188,7 +186,7 @@ def _last_uses(region: Region) -> dict[str, int]:
     return last
 
 
-def _taken(plan: Plan, region: Region, statement: Statement) -> Step:
+def brought(plan: Plan, region: Region, statement: Statement) -> Step:
     """A loaded tensor brought into a buffer of its own, as float."""
     value, tensor = statement.value, statement.tensor
     assert value is not None and tensor is not None
@@ -248,7 +246,7 @@ def _arrive(
     value, tensor = statement.value, statement.tensor
     assert value is not None and tensor is not None
     if value.name in plan.owned or tensor.dtype not in ("T", "float32"):
-        region.at.setdefault(place, []).insert(0, _taken(plan, region, statement))
+        region.at.setdefault(place, []).insert(0, brought(plan, region, statement))
         return
     queue, kind, home = queue_of(tensor, False), type_of(tensor), plan.home(region, value.name)
     plan.helpers |= {"Arrived", "Done"}

@@ -18,7 +18,7 @@ from ci.create.tracing.array import (
     scanned,
 )
 from ci.create.tracing.definitions import Function
-from ci.create.tracing.ranges import concatenate, flip, split, stack
+from ci.create.tracing.ranges import concatenate, flip, gathered, split, stack
 from ci.create.tracing.tape import Untraceable
 
 
@@ -218,10 +218,11 @@ def moveaxis(x: Traced, source: Any, destination: Any) -> Traced:
 
 
 def take_along_axis(x: Traced, indices: Traced, axis: int = -1) -> Traced:
-    """numpy.take_along_axis of one element a row: a masked sum."""
+    """numpy.take_along_axis; one element a row is a masked sum, of what is computed, too."""
     (along,) = axes_of(axis, len(x.sizes))
     if indices.sizes[along] != 1:
-        raise Untraceable("It takes more than one element along an axis.")
+        shape = tuple(indices.sizes[a] if a == along else n for a, n in enumerate(x.sizes))
+        return gathered(x, broadcast(indices, shape), along, each=True)
     place = _places(x, along)
     return astype(reduced("sum", where(place == indices, x, 0.0), along, True), x.dtype)
 

@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ci.create.tracing import definitions
+from ci.create.tracing import array, definitions
 from ci.create.tracing.array import Traced, axes_of, broadcast, lifted, reshaped
 from ci.create.tracing.symbols import scalar_node
 from ci.create.tracing.tape import Untraceable
+
+_TABLES = (array.UNARY, array.BINARY, array.COMPARISONS, array.LOGIC)
+_ELEMENTWISE = {"not", "cast", "where", *(op for table in _TABLES for op in table.values())}
 
 
 def flip(x: Traced, axis: Any = None) -> Traced:
@@ -32,8 +35,11 @@ def concatenate(parts: Any, axis: int = 0) -> Traced:
 
 
 def indexed(x: Traced, key: Any) -> Traced:
-    """Basic indexing: new axes, whole axes, one place or a range of an axis."""
+    """New axes, whole axes, one place or a range of an axis, or the places in one tensor."""
     keys = _keys(x, key)
+    by_values = [n for n, k in enumerate(keys) if _places(k)]
+    if by_values:
+        return _at_places(x, keys, by_values)
     found, axis, shape = x, 0, []
     for one in keys:
         if one is None:
@@ -57,16 +63,80 @@ def indexed(x: Traced, key: Any) -> Traced:
 def _keys(x: Traced, key: Any) -> list[Any]:
     """An index with a part for each axis."""
     keys = list(key) if isinstance(key, tuple) else [key]
-    if any(isinstance(k, Traced | np.ndarray | list) for k in keys):
-        raise Untraceable(
-            "It indexes a tensor with a tensor; numpy.take_along_axis of one element, and a mask by"
-            " numpy.arange(n) == index, are traced."
-        )
+    for one in keys:
+        if isinstance(one, np.ndarray | list) or (isinstance(one, Traced) and not _places(one)):
+            raise Untraceable(
+                "It indexes a tensor with a mask or with an array of constants, whose elements a"
+                " kernel would have to count. Use numpy.where; make the array an input."
+            )
     if any(k is Ellipsis for k in keys):
         place = next(i for i, k in enumerate(keys) if k is Ellipsis)
         used = sum(k is not None and k is not Ellipsis for k in keys)
         keys[place : place + 1] = [slice(None)] * (len(x.sizes) - used)
     return keys + [slice(None)] * (len(x.sizes) - sum(k is not None for k in keys))
+
+
+def _places(key: Any) -> bool:
+    """Whether a part of an index is a tensor of whole numbers."""
+    return isinstance(key, Traced) and key.dtype.kind in "iu"
+
+
+def _at_places(x: Traced, keys: list[Any], by_values: list[int]) -> Traced:
+    """`x` with all parts of an index, of which the ones at these places are tensors."""
+    if len(by_values) == 2 and by_values[1] == by_values[0] + 1:
+        return _one_each(x, keys, by_values[0])
+    numbers = [n for n, k in enumerate(keys) if k is not None and not isinstance(k, slice | Traced)]
+    if len(by_values) > 1 or any(abs(n - by_values[0]) > 1 for n in numbers):
+        raise Untraceable(
+            "It indexes several axes at once by values; index one axis, and the result again."
+        )
+    (place,) = by_values
+    index = keys[place]
+    before = sum(k is None or isinstance(k, slice) for k in keys[:place])
+    rest = indexed(x, (*keys[:place], slice(None), *keys[place + 1 :]))
+    return gathered(rest, index, before)
+
+
+def _one_each(x: Traced, keys: list[Any], place: int) -> Traced:
+    """One element of each row, `x[numpy.arange(n), index]`."""
+    counted, index = keys[place], keys[place + 1]
+    axis = sum(k is not None for k in keys[:place])
+    node = x.tape.nodes[counted.node]
+    every = node["op"] == "iota" and counted.sizes == (x.sizes[axis],) == index.sizes
+    others = [k for n, k in enumerate(keys) if n not in (place, place + 1)]
+    if not every or any(k != slice(None) for k in others):
+        raise Untraceable(
+            "It indexes several axes at once by values; numpy.arange(n) of a whole axis and one"
+            " place for each of its elements are traced."
+        )
+    shape = [1] * len(x.sizes)
+    shape[axis] = x.shape[axis]
+    places: Any = reshaped(index, tuple(shape))
+    kept: Any = np.take_along_axis(x, places, axis + 1)
+    sizes = x.shape
+    return reshaped(kept, (*sizes[: axis + 1], *sizes[axis + 2 :]))
+
+
+def gathered(x: Traced, index: Traced, axis: int, *, each: bool = False) -> Traced:
+    """What lies at the places in `index` along an axis; `each`: places of its own for each element
+    of the other axes. Of what is computed element by element, the same is computed of that."""
+    node = x.tape.nodes[x.node]
+    args = [x.tape.nodes[a] for a in node["args"]]
+    alike = [tuple(a["shape"]) in ((), x.sizes) for a in args]
+    shape = index.sizes if each else (*x.sizes[:axis], *index.sizes, *x.sizes[axis + 1 :])
+    if node["op"] in _ELEMENTWISE and args and all(alike):
+        parts = [
+            Traced(x.tape, a, tuple(known["shape"]), known["dtype"])
+            for a, known in zip(node["args"], args, strict=True)
+        ]
+        own = [gathered(p, index, axis, each=each) if p.sizes == x.sizes else p for p in parts]
+        made = x.tape.write(
+            node["op"], tuple(p.node for p in own), shape, x.dtype, **node["params"]
+        )
+        return Traced(x.tape, made, shape, x.dtype)
+    own_places = {"each": True} if each else {}
+    made = x.tape.write("gather", (x.node, index.node), shape, x.dtype, axis=axis, **own_places)
+    return Traced(x.tape, made, shape, x.dtype)
 
 
 def sliced(x: Traced, axis: int, start: int, stop: int, step: int, said: tuple[Any, Any]) -> Traced:

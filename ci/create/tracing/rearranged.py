@@ -168,11 +168,11 @@ def array_split(x: Traced, sections: Any, axis: int = 0) -> Any:
 
 
 def take(x: Traced, indices: Any, axis: Any = None, **_: Any) -> Any:
-    """numpy.take of places that are numbers."""
-    if isinstance(indices, Traced):
-        raise Untraceable("It indexes a tensor with a tensor; numpy.take_along_axis is traced.")
+    """numpy.take of places that are numbers, or the values of a tensor."""
     flat = reshaped(x, (-1,)) if axis is None else x
     (along,) = axes_of(0 if axis is None else axis, len(flat.sizes))
+    if isinstance(indices, Traced):
+        return flat[(*(slice(None),) * along, indices)]
     if np.ndim(indices) == 0:
         return flat[(*(slice(None),) * along, int(indices))]
     parts = [part_of(flat, along, int(i), int(i) + 1 or None) for i in np.ravel(indices)]

@@ -9,8 +9,8 @@ _SHAPE: Final = (
     "gives a result whose shape depends on values. Compute a mask and use numpy.where, or sum it."
 )
 _PLACES: Final = (
-    "reads or writes elements at places that are values. numpy.take_along_axis of one element, and"
-    " a mask by numpy.arange(n) == index, are traced."
+    "reads or writes elements at places that are values. x[index], numpy.take and"
+    " numpy.take_along_axis are traced, and so is a mask by numpy.arange(n) == index."
 )
 _BITS: Final = "works on bits of numbers; kernels compute in float32."
 _ALGEBRA: Final = "solves or decomposes a matrix, which is not lowered."

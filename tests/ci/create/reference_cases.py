@@ -27,6 +27,11 @@ def _of(first: dict[str, Any], second: dict[str, Any], dtype: str = "float32") -
     return _cases(_case(dtype, **first), _case(dtype, **second))
 
 
+def _table(length: int, half: int) -> dict[str, Any]:
+    """Cosines and sines of all positions."""
+    return {"cos": [length, half], "sin": [length, half]}
+
+
 _I = {"dtype": "int32"}
 _PROB = {"range": [0.05, 0.95]}
 _BIT = {"range": [0, 1]}
@@ -125,6 +130,66 @@ CASES: dict[str, list[dict[str, Any]]] = {
     "cosine_similarity": _same("a", "b"),
     "embedding": _of(
         {"table": [50, 16], "ids": ([12], {**_I, "range": [0, 49]})},
-        {"table": [20, 32], "ids": ([7], {**_I, "range": [0, 19]})},
+        {"table": [20, 32], "ids": ([7], {**_I, "range": [-20, 19]})},
+    ),
+    "embedding_bag": _of(
+        {"table": [50, 16], "ids": ([12, 5], {**_I, "range": [0, 49]})},
+        {"table": [20, 40], "ids": ([7, 9], {**_I, "range": [0, 19]})},
+    ),
+    "differences_along_edges": _of(
+        {"x": [9, 35], **{n: ([50], {**_I, "range": [0, 8]}) for n in ("start", "end")}},
+        {"x": [70, 3], **{n: ([20], {**_I, "range": [0, 69]}) for n in ("start", "end")}},
+    ),
+    "chosen_channels": _of(
+        {"x": [3, 8, 6, 5], "channels": ([4], {**_I, "range": [0, 7]})},
+        {"x": [2, 5, 4, 9], "channels": ([11], {**_I, "range": [-5, 4]})},
+    ),
+    "permuted_residual": _of(
+        {"x": [20, 35], "order": ([20], {**_I, "range": [0, 19]})},
+        {"x": [70, 6], "order": ([70], {**_I, "range": [0, 69]})},
+    ),
+    "weighted_by_class": _of(
+        {"x": [8, 96], "weights": [10], "labels": ([8, 96], {**_I, "range": [0, 9]})},
+        {"x": [3, 70], "weights": [4], "labels": ([3, 70], {**_I, "range": [0, 3]})},
+    ),
+    "nll_by_index": _of(
+        {"logp": [40, 10], "labels": ([40], {**_I, "range": [0, 9]})},
+        {"logp": [7, 33], "labels": ([7], {**_I, "range": [0, 32]})},
+    ),
+    "gathered_scores": _of(
+        {"scores": [9, 30], "picked": ([9, 6], {**_I, "range": [0, 29]})},
+        {"scores": [20, 8], "picked": ([20, 35], {**_I, "range": [0, 7]})},
+    ),
+    "rows_of_each_column": _of(
+        {"x": [9, 30], "rows": ([4, 30], {**_I, "range": [0, 8]})},
+        {"x": [20, 8], "rows": ([33, 8], {**_I, "range": [0, 19]})},
+    ),
+    "mixed_within_rows": _of(
+        {"x": [9, 30], "order": ([9, 30], {**_I, "range": [0, 29]})},
+        {"x": [20, 8], "order": ([20, 8], {**_I, "range": [0, 7]})},
+    ),
+    "rope_at_positions": _of(
+        {"x": [12, 16], **_table(30, 8), "positions": ([12], {**_I, "range": [0, 29]})},
+        {"x": [5, 64], **_table(10, 32), "positions": ([5], {**_I, "range": [0, 9]})},
+    ),
+    "half_of_embedding": _of(
+        {"table": [50, 16], "ids": ([12], {**_I, "range": [0, 49]})},
+        {"table": [20, 36], "ids": ([7], {**_I, "range": [0, 19]})},
+    ),
+    "scaled_rows_of_a_product": _cases(
+        _case(a=[8, 6], b=[6, 5], ids=([4], {**_I, "range": [0, 7]}))
+    ),
+    "rows_by_a_mask": _cases(_case(x=[8, 6], chosen=[8])),
+    "masked_by_table": _of(
+        {
+            "x": [8, 96],
+            "allowed": ([10], {"dtype": "bool"}),
+            "kinds": ([8], {**_I, "range": [0, 9]}),
+        },
+        {
+            "x": [3, 70],
+            "allowed": ([4], {"dtype": "bool"}),
+            "kinds": ([3], {**_I, "range": [0, 3]}),
+        },
     ),
 }

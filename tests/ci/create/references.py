@@ -269,5 +269,64 @@ def embedding(table, ids):
     return table[ids]
 
 
+def embedding_bag(table, ids):
+    return (table * 0.5)[ids].mean(axis=1)
+
+
+def differences_along_edges(x, start, end):
+    return x[start] - x[end]
+
+
+def chosen_channels(x, channels):
+    return x[:, channels] + 1.0
+
+
+def permuted_residual(x, order):
+    return x + x[order]
+
+
+def weighted_by_class(x, weights, labels):
+    return x * weights[labels]
+
+
+def nll_by_index(logp, labels):
+    return -logp[np.arange(logp.shape[0]), labels].mean()
+
+
+def gathered_scores(scores, picked):
+    return np.take_along_axis(scores, picked, axis=-1)
+
+
+def rows_of_each_column(x, rows):
+    return np.take_along_axis(x, rows, axis=0)
+
+
+def mixed_within_rows(x, order):
+    return x + np.take_along_axis(x, order, axis=-1)
+
+
+def rope_at_positions(x, cos, sin, positions):
+    c, s = cos[positions], sin[positions]
+    half = x.shape[-1] // 2
+    a, b = x[..., :half], x[..., half:]
+    return np.concatenate([a * c - b * s, a * s + b * c], axis=-1)
+
+
+def scaled_rows_of_a_product(a, b, ids):
+    return (a @ b)[ids]
+
+
+def rows_by_a_mask(x, chosen):
+    return x[chosen > 0]
+
+
+def half_of_embedding(table, ids):
+    return table[:, : table.shape[1] // 2][ids]
+
+
+def masked_by_table(x, allowed, kinds):
+    return np.where(allowed[kinds][:, None], x, 0.0)
+
+
 def powered(x, gamma: float = 2.0):
     return np.power(x, gamma) + x**3.0

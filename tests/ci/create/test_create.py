@@ -110,6 +110,29 @@ def test_a_convolution_is_right_on_its_case_and_on_others(tmp_path: Path) -> Non
     assert made.varied > 20
 
 
+PLACES = """
+cases:
+  - name: rows
+    inputs:
+      table: {shape: [50, 70], dtype: float16}
+      weights: {shape: [12], dtype: float16}
+      order: {shape: [50], dtype: int32, range: [-50, 49]}
+      places: {shape: [50], dtype: int64, range: [0, 11]}
+"""
+
+
+@pytest.mark.long
+def test_rows_and_elements_at_places_that_inputs_hold_are_right(tmp_path: Path) -> None:
+    """Varied cases have tables that are shorter than the places: these are not the operator's."""
+    made = create(f"{FILE}:at_places", settings(tmp_path, PLACES))
+    assert [c.name for c in made.cases] == ["rows", "rows_float32", "rows_bfloat16"]
+    assert made.varied > 20
+    kernel = (Path(made.folder) / "op_kernel" / "at_places.cpp").read_text()
+    assert "GatherRows(inIndexedTable, tableGm[" in kernel and "GatherElements(" in kernel
+    host = (Path(made.folder) / "op_host" / "at_places.cpp").read_text()
+    assert "an axis that is indexed by values has more than 16777216 places" in host
+
+
 def test_nothing_is_left_of_what_cannot_be_made(tmp_path: Path) -> None:
     asked = settings(tmp_path)
     with pytest.raises(InputError, match="decides by a value"):

@@ -43,6 +43,7 @@ def kernel(program: Program) -> str:
         ("columns_first", ((2, 7, 11), (11,))),
         ("convolved", ((2, 4, 7, 9), (5, 4, 3, 3), (5,))),
         ("each_channel", ((2, 4, 7, 9), (4, 3, 3))),
+        ("at_places", ((7, 12), (5,), (7,), (7,))),
     ],
 )
 def test_a_program_read_from_its_text_is_the_same_kernel(name: str, shapes: Shapes) -> None:

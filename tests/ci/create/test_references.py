@@ -22,7 +22,8 @@ REFUSED = {
     "rolled": "lie apart in memory",
     "padded": "lie apart in memory",
     "running_max": "computes each element from the one before",
-    "embedding": "indexes a tensor with a tensor",
+    "scaled_rows_of_a_product": "indexes what it has computed",
+    "rows_by_a_mask": "indexes a tensor with a mask",
 }
 """Those that are not made, and why."""
 
@@ -39,6 +40,8 @@ def made_of(name: str, folder: Path) -> tuple[Task, Made]:
 def drawn(tensor: dict[str, Any], stream: np.random.Generator) -> Any:
     """Values of an input, in double precision where they are no whole numbers."""
     low, high = tensor.get("range", (-2, 2))
+    if tensor["dtype"] == "bool":
+        return stream.integers(0, 2, tensor["shape"]).astype(bool)
     if "int" in tensor["dtype"]:
         return stream.integers(low, high + 1, tensor["shape"]).astype(tensor["dtype"])
     return stream.uniform(low, high, tensor["shape"])

@@ -285,6 +285,10 @@ FORWARDS = {
         return torch.atan(x) + (x // 3) % 2""",
     "products": """
         return torch.einsum("ij,kj->ik", x, x) if False else F.linear(x, y, None)""",
+    "places": """
+        ids = (x * 7).long()
+        rows = F.embedding(ids[:, 0], y) + y.index_select(0, ids[:, 1])
+        return rows + torch.gather(y, 1, ids)""",
     "attention": """
         return F.scaled_dot_product_attention(x, y, y, is_causal=True)""",
 }
@@ -318,6 +322,35 @@ def test_a_module_is_traced_and_computes_what_it_says(name: str, tmp_path: Path)
     )
     _, tracer = torch_task(file, 1 << 14)
     tracer.close()
+
+
+EMBEDDED = """
+import torch
+import torch.nn as nn
+
+class Model(nn.Module):
+    def __init__(self, words, features):
+        super().__init__()
+        self.table = nn.Embedding(words, features)
+
+    def forward(self, ids):
+        return self.table(ids) * 2
+
+def get_inputs():
+    return [torch.randint(0, 40, (3, 9))]
+
+def get_init_inputs():
+    return [40, 24]
+"""
+
+
+def test_the_table_of_an_embedding_is_an_input(tmp_path: Path) -> None:
+    file = tmp_path / "embedded.py"
+    file.write_text(EMBEDDED)
+    task, tracer = torch_task(file, 1 << 14)
+    tracer.close()
+    assert [list(shape) for shape in task.cases[0].shapes] == [[3, 9], [40, 24]]
+    assert "np.take(" in task.golden
 
 
 DRAWN = """

@@ -343,8 +343,12 @@ class Tensor:
         return Tensor(self.data[tuple(keys)])
 
     def gather(self, dim: int, index: Any) -> Tensor:
-        """One element a row, by an index."""
+        """What lies at places along an axis, each element with its own."""
         return Tensor(np.take_along_axis(self.data, of(index), dim))
+
+    def index_select(self, dim: int, index: Any) -> Tensor:
+        """What lies at places along an axis."""
+        return Tensor(np.take(self.data, of(index), axis=dim))
 
     def expand(self, *shape: Any) -> Tensor:
         """Over a larger shape."""

@@ -61,6 +61,17 @@ def _affine(shape: tuple[int, ...]) -> tuple[Parameter, Parameter]:
     return Parameter(np.ones(shape, np.float32)), Parameter(np.zeros(shape, np.float32))
 
 
+class Embedding(Module):
+    """A row of a table for each number."""
+
+    def __init__(self, num_embeddings: int, embedding_dim: int, *_: Any, **__: Any) -> None:
+        self.weight = Parameter(np.ones((num_embeddings, embedding_dim), np.float32))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The module's function."""
+        return F.embedding(x, self.weight)
+
+
 class LayerNorm(Module):
     """Over the last axes."""
 
