@@ -12,7 +12,8 @@ from ci.create.lower import Lowered
 from ci.create.passes.base import BYTES, VECTOR, Budget, Plan, folds_of, has_two_forms
 from ci.create.passes.budget import PARTS_BYTES
 from ci.create.passes.copies import camel
-from ci.create.passes.steps import in_steps, in_turns
+from ci.create.passes.gathers import one_by_one
+from ci.create.passes.steps import apart, in_steps, in_turns
 from ci.create.passes.windows import Window
 from ci.create.relations import relations
 from ci.create.scalars import c_text
@@ -164,6 +165,8 @@ def element_cycles(lowered: Lowered) -> float:
             kinds = [getattr(a, "kind", "") for a in (statement.value, *statement.args)]
             if "tile" not in kinds:
                 continue
+            cycles += CYCLES_OF_ONE_COPIED * bool(apart(plan, statement))
+            cycles += CYCLES_OF_ONE_READ * one_by_one(plan, statement)
             if statement.tensor is not None:
                 cycles += 4 / BYTES_A_CYCLE
                 cycles += plan.phase.turns(statement.tensor) / TURNED
@@ -181,6 +184,12 @@ def element_cycles(lowered: Lowered) -> float:
                 cycles += 1 / VECTOR
     return round(cycles, 3)
 
+
+CYCLES_OF_ONE_COPIED = 9
+"""Cycles of a copy for each element of a column, as boxes of [600, 4] took in the simulator."""
+
+CYCLES_OF_ONE_READ = 38
+"""Cycles of the scalar unit for each element at a place of its own, as 7,200 took there."""
 
 GATHERED = 4
 """Elements that a gather takes a cycle, with what waits for it."""

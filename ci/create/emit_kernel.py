@@ -24,6 +24,7 @@ HELPERS: Final = (
     *("Claimed", "Deliver", "Give", "GiveByte", "Turn", "OneRun", "CopyInTurned", "CopyOutTurned"),
     *("LineElements", "Multiples", "TakeTurned", "GiveTurned", "CopyInSteps", "TakeSteps"),
     *("GiveTurns", "HalfOf", "GiveHalf", "PlaceAt", "GatherRows", "GatherElements"),
+    *("CopyInApart", "GiveApart", "CopyOutApart"),
 )
 NEEDS: Final = {
     **dict.fromkeys(("RowOp", "ColOp"), ("Apply",)),
@@ -97,6 +98,7 @@ def kernel_text(lowered: Lowered, title: str) -> str:
             shares=any(p.groups for p in program.phases),
             split=lowered.split is not None,
             parts_bytes=PARTS_BYTES,
+            apart=any(name.endswith("Apart") for name in wanted),
         )
     )
 

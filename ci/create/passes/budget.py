@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ci.create.passes.base import BYTES, Budget, Plan, Room, Slot, same_for_all, splits
-from ci.create.passes.steps import in_steps, in_turns, leads, room, together
+from ci.create.passes.steps import apart, in_steps, in_turns, leads, room, together
 from ci.create.passes.windows import Window
 from ci.create.tensors import Tensor
 from ci.model.amount import amount
@@ -59,8 +59,8 @@ def queues(plans: Sequence[Plan]) -> list[Queue]:
             if statement.op.startswith("window"):
                 kind = "halo"
                 rooms[statement.tensor] = Window.read(statement.op).halo
-            if in_steps(statement) or in_turns(statement):
-                kind, own = "halo", room(statement)
+            if in_steps(statement) or in_turns(statement) or apart(plan, statement):
+                kind, own = "halo", room(plan, statement)
                 rooms[statement.tensor] = together(rooms.get(statement.tensor, own), own)
             key = statement.tensor, out
             kinds[key] = max(kinds.get(key, "cell"), kind, key=lambda k: size[k])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ci.create.passes.base import Plan, Region, SlotKind, broken, same_for_all
-from ci.create.passes.steps import in_steps
+from ci.create.passes.steps import apart, in_steps
 from ci.create.program import Statement, Value
 
 APART = ("where", "expand", "iota", "load", "store", "gather")
@@ -41,12 +41,11 @@ def _owned(plan: Plan) -> None:
         compared = statement.op in ("lt", "le", "gt", "ge", "eq", "ne")
         if compared:
             plan.owned |= {a.name for a in statement.args if isinstance(a, Value)}
-        apart = in_steps(statement) or (
-            statement.value is not None and statement.value.kind != "tile"
-        )
+        single = in_steps(statement) or bool(apart(plan, statement))
+        single |= statement.value is not None and statement.value.kind != "tile"
         turned = statement.tensor is not None and plan.phase.turns(statement.tensor)
         taken = statement.op == "load" or statement.op.startswith("gather")
-        if taken and statement.value and (turned or apart):
+        if taken and statement.value and (turned or single):
             plan.owned.add(statement.value.name)
 
 
@@ -57,7 +56,7 @@ def _claims(plan: Plan, region: Region) -> None:
         (arg,) = store.args if store.op == "store" and len(store.args) == 1 else (None,)
         if not isinstance(arg, Value) or store.tensor is None or arg.name in region.claimed:
             continue
-        if plan.phase.turns(store.tensor):
+        if plan.phase.turns(store.tensor) or apart(plan, store):
             continue
         compared = arg.name in plan.owned
         by = made.get(arg.name)

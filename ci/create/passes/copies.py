@@ -17,7 +17,9 @@ from ci.create.passes.base import (
 )
 from ci.create.passes.pairs import pair_of
 from ci.create.passes.steps import (
+    apart,
     given,
+    given_apart,
     in_steps,
     in_turns,
     leads,
@@ -130,6 +132,14 @@ def _distance(tensor: Tensor, group: str) -> str:
     return " * ".join(factors(tensor, group))
 
 
+def _sizes_apart(plan: Plan, tensor: Tensor, kind: str, along: str) -> str:
+    """Rows and columns of single elements, and how far apart both are in global memory."""
+    rows = plan.phase.rows if kind == "tile" else ""
+    row = _distance(tensor, rows) if rows else "0"
+    sizes = {"tile": "rows, cols", "rows": "1, rows", "cols": "1, cols"}[kind]
+    return f"{sizes}, {row}, {_distance(tensor, along)}"
+
+
 def factors(tensor: Tensor, group: str) -> list[str]:
     """What makes the elements between neighbours along a group, multiplied."""
     step = tensor.step(group)
@@ -140,9 +150,11 @@ def _issue(plan: Plan, region: Region, statement: Statement) -> Step:
     value, tensor = statement.value, statement.tensor
     assert value is not None and tensor is not None
     copy = "CopyInTurned" if value.kind == "tile" and plan.phase.turns(tensor) else "CopyIn"
-    sizes = extent(plan, tensor, value.kind)
-    begins = tensor
-    if in_steps(statement):
+    begins, single = tensor, apart(plan, statement)
+    sizes = "" if single else extent(plan, tensor, value.kind)
+    if single:
+        copy, sizes = "CopyInApart", _sizes_apart(plan, tensor, value.kind, single)
+    elif in_steps(statement):
         more = span(sharing(plan, region.statements, statement))
         copy, sizes = "CopyInSteps", f"{tensor.step(tensor.groups[-1])}, {more}, {sizes}"
         begins, _ = run_of(tensor)
@@ -191,6 +203,8 @@ def brought(plan: Plan, region: Region, statement: Statement) -> Step:
     value, tensor = statement.value, statement.tensor
     assert value is not None and tensor is not None
     queue, kind, home = queue_of(tensor, False), type_of(tensor), plan.home(region, value.name)
+    if apart(plan, statement):
+        return taken(plan, [statement], statement, queue, kind, home)
     if in_steps(statement):
         group = sharing(plan, region.statements, statement)
         assert group[0].tensor is not None
@@ -305,6 +319,12 @@ def _store(plan: Plan, region: Region, statement: Statement) -> Step:
         made.lines.append(f"CopyOut({queue}, {where}, {sizes});")
         return made
     home = plan.home(region, value.name)
+    if single := apart(plan, statement):
+        plan.helpers.add("CopyOutApart")
+        made = given_apart(plan, statement, queue, kind, home)
+        sizes = _sizes_apart(plan, tensor, value.kind, single)
+        made.lines.append(f"CopyOutApart({queue}, {where}, {sizes});")
+        return made
     count = {"tile": "count", "rows": "rows", "cols": "cols", "cell": "8"}[value.kind]
     copy = f"CopyOut({queue}, {where}, {extent(plan, tensor, value.kind)});"
     if plan.phase.turns(tensor) and value.kind == "tile":

@@ -18,6 +18,22 @@ def gathers(plan: Plan) -> None:
                 region.at[place] = [*steps, *region.at.get(place, [])]
 
 
+def one_by_one(plan: Plan, statement: Statement) -> bool:
+    """Whether a gather takes single elements, not runs."""
+    return statement.op.startswith("gather ") and not _runs(plan, statement)
+
+
+def _runs(plan: Plan, statement: Statement) -> bool:
+    """Whether what lies at one place is a run of the tile's last axis."""
+    tensor, value, (places,) = statement.tensor, statement.value, statement.args
+    assert tensor is not None and value is not None and isinstance(places, Value)
+    phase = plan.phase
+    last = {"tile": phase.cols, "cols": phase.cols, "rows": phase.rows}.get(value.kind, "")
+    if last in ("", statement.op.split()[1]) or tensor.groups[-1] != last or tensor.behind(last):
+        return False
+    return places.kind == "cell" or (places.kind == "rows" and value.kind == "tile")
+
+
 def _copied(plan: Plan, region: Region, statement: Statement) -> Step:
     """The step that brings the elements into the tensor's queue.
 
@@ -30,8 +46,7 @@ def _copied(plan: Plan, region: Region, statement: Statement) -> Step:
         raise broken(plan, f"'{tensor.name}' is turned round and indexed by values.")
     home, queue = plan.home(region, places.name), queue_of(tensor, False)
     reads, length = frozenset([home]), f"length{along}"
-    last = {"tile": phase.cols, "cols": phase.cols, "rows": phase.rows}.get(value.kind, "")
-    in_runs = last not in ("", along) and tensor.groups[-1] == last and not tensor.behind(last)
+    in_runs = _runs(plan, statement)
     if in_runs and places.kind == "cell":
         plan.helpers |= {"PlaceAt", "CopyIn"}
         where = offset(plan, tensor, {along: "place"})
@@ -48,7 +63,7 @@ def _copied(plan: Plan, region: Region, statement: Statement) -> Step:
     row, col = (
         "0" if group == along else _step(tensor, group) for group in (phase.rows, phase.cols)
     )
-    if in_runs and places.kind == "rows" and value.kind == "tile":
+    if in_runs:
         plan.helpers.add("GatherRows")
         return Step([f"GatherRows({begin}, {row}, rows, cols);"], reads)
     plan.helpers.add("GatherElements")

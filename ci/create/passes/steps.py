@@ -13,6 +13,9 @@ from ci.create.tensors import Tensor
 SEVERAL = 256
 """Elements that are gathered at once where rows are shorter and lie without gaps."""
 
+BLOCK_ELEMENTS = 16
+"""Elements of two bytes in a block; those of more are fewer."""
+
 _NARROW = ("float16", "bfloat16", "int16")
 
 
@@ -22,6 +25,18 @@ def in_steps(statement: Statement) -> bool:
     if statement.op != "load" or value is None or tensor is None:
         return False
     return value.kind != "cell" and tensor.gathered
+
+
+def apart(plan: Plan, statement: Statement) -> str:
+    """The group along which a statement loads or stores single elements, which the rest of a row
+    parts; '' where there is none."""
+    tensor = statement.tensor
+    if statement.op not in ("load", "store") or tensor is None or not tensor.of:
+        return ""
+    along = "" if (kind := _kind(statement)) == "cell" else plan.phase.cols
+    along = plan.phase.rows if kind == "rows" else along
+    last = bool(along) and tensor.groups[-1] == along
+    return along if last and tensor.behind(along) and tensor.step(along) == 1 else ""
 
 
 def in_turns(statement: Statement) -> bool:
@@ -73,9 +88,14 @@ def _kind(statement: Statement) -> str:
     return value.kind
 
 
-def room(statement: Statement) -> Room:
-    """Elements of the queue's buffer: all from the first to the last of a row."""
+def room(plan: Plan, statement: Statement) -> Room:
+    """Elements of the queue's buffer: all from the first to the last of a row, or a block of bytes
+    for each single element."""
     assert statement.tensor is not None
+    if apart(plan, statement):  # blocks of a row are filled by eights
+        kind, most = _kind(statement), BLOCK_ELEMENTS
+        row = {"rows": most, "tile": 8 * most}.get(kind, 0)
+        return Room(most * (kind == "tile"), row, most * (kind == "cols"), 8 * most)
     step = statement.tensor.step(statement.tensor.groups[-1])
     match _kind(statement):
         case "tile":
@@ -108,16 +128,19 @@ def taken(
     if tensor.dtype not in ("T", "float32", "int32", *_NARROW):
         raise broken(
             plan,
-            f"'{tensor.memory}' is {tensor.dtype} and read in steps along its last axis;"
-            " elements of 2 or 4 bytes can be.",
+            f"'{tensor.memory}' is {tensor.dtype} and read in steps along its last axis or by"
+            " columns; elements of 2 or 4 bytes can be.",
         )
     if value.kind == "tile" and plan.phase.turns(tensor):
         raise broken(
             plan, f"'{tensor.memory}' is read in steps along an axis that is turned round."
         )
-    step = tensor.step(tensor.groups[-1])
+    step, name = str(tensor.step(tensor.groups[-1])), "Step"
+    if apart(plan, statement):
+        step, name = f"BLOCK_BYTES / sizeof({kind})", "Apart"
     along = "rows" if value.kind == "rows" else "cols"
-    index = f"{along}Step{step}" + ("" if tensor.dtype == "T" else tensor.dtype.capitalize())
+    index = f"{along}{name}" + (step if name == "Step" else "")
+    index += "" if tensor.dtype == "T" else tensor.dtype.capitalize()
     room = Room(0, int(along == "rows"), int(along == "cols"), SEVERAL)
     plan.slots.setdefault(index, Slot(index, "halo", room=room))
     plan.setup[index] = [f"Multiples<{kind}>({index}, {step});"]
@@ -128,8 +151,9 @@ def taken(
         plan.slots.setdefault(work, Slot(work, value.kind, pool))
     plan.helpers |= {"TakeSteps", "Multiples"}
     sizes = {"tile": "rows, cols, width", "rows": "1, rows, rows", "cols": "1, cols, pitch"}
-    run, begin = f"{queue}Run", run_of(tensor)[1]
-    given = f"{home}, {run}, {work}, {index}, {step}, {begin}, {span(group)}"
+    run = f"{queue}Run"
+    begin, more = (0, 0) if name == "Apart" else (run_of(tensor)[1], span(group))
+    given = f"{home}, {run}, {work}, {index}, {step}, {begin}, {more}"
     lines = [f"TakeSteps<{kind}>({given}, {sizes[value.kind]});"]
     if group[0] is statement:
         lines.insert(0, f"LocalTensor<{kind}> {run} = {queue}.DeQue<{kind}>();")
@@ -170,6 +194,28 @@ def given(plan: Plan, statement: Statement, queue: str, kind: str, homes: list[s
     ]
     lines.append(f"GiveTurns<{kind}>({queue}, {work}, {order}, {turns}, {sizes});")
     return Step(lines, frozenset(homes), frozenset([work]), str(statement))
+
+
+def given_apart(plan: Plan, statement: Statement, queue: str, kind: str, home: str) -> Step:
+    """Single elements, each at the beginning of a block in the buffer that is copied out.
+
+    Raises InputError for elements that are not spread over blocks.
+    """
+    tensor, own = statement.tensor, _kind(statement)
+    assert tensor is not None
+    if tensor.dtype not in ("T", "float32", "int32", *_NARROW):
+        raise broken(
+            plan,
+            f"single columns of '{tensor.memory}', which is {tensor.dtype}, are stored; elements of"
+            " 2 or 4 bytes can be.",
+        )
+    work = f"{own}Blocks"
+    room = Room(int(own == "tile"), int(own == "rows"), int(own == "cols"), VECTOR)
+    plan.slots.setdefault(work, Slot(work, "halo", room=room))
+    plan.helpers.add("GiveApart")
+    sizes = {"tile": "rows, cols, width", "rows": "1, rows, rows", "cols": "1, cols, cols"}[own]
+    line = f"GiveApart<{kind}>({queue}, {home}, {work}, {sizes});"
+    return Step([line], frozenset([home]), frozenset([work]), str(statement))
 
 
 def together_sizes(sizes: str, turns: int) -> str:

@@ -378,3 +378,8 @@ def at_places(table, weights, order, places):
     """Whole rows, of the same length too, and single elements at the places in two inputs."""
     moved = table[order.astype(np.int64)]
     return (table + moved) * weights[places.astype(np.int64)][:, None]
+
+
+def turned_by_one(x):
+    """The last column of each row is read and stored by itself."""
+    return np.roll(x, 1, axis=-1) - x[..., :1]

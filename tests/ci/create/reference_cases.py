@@ -168,6 +168,9 @@ CASES: dict[str, list[dict[str, Any]]] = {
         {"x": [9, 30], "order": ([9, 30], {**_I, "range": [0, 29]})},
         {"x": [20, 8], "order": ([20, 8], {**_I, "range": [0, 7]})},
     ),
+    "box_overlap": _of({"a": [60, 4], "b": [60, 4]}, {"a": [9, 4], "b": [9, 4]}),
+    "corners_of_boxes": _of({"boxes": [60, 4]}, {"boxes": [3, 9, 4]}),
+    "against_the_first_column": _same("x"),
     "rope_at_positions": _of(
         {"x": [12, 16], **_table(30, 8), "positions": ([12], {**_I, "range": [0, 29]})},
         {"x": [5, 64], **_table(10, 32), "positions": ([5], {**_I, "range": [0, 9]})},

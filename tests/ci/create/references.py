@@ -305,6 +305,21 @@ def mixed_within_rows(x, order):
     return x + np.take_along_axis(x, order, axis=-1)
 
 
+def box_overlap(a, b):
+    left, top = np.maximum(a[:, 0], b[:, 0]), np.maximum(a[:, 1], b[:, 1])
+    right, bottom = np.minimum(a[:, 2], b[:, 2]), np.minimum(a[:, 3], b[:, 3])
+    return np.maximum(right - left, 0) * np.maximum(bottom - top, 0)
+
+
+def corners_of_boxes(boxes):
+    x, y, w, h = boxes[..., 0], boxes[..., 1], boxes[..., 2], boxes[..., 3]
+    return np.stack([x - w / 2, y - h / 2, x + w / 2, y + h / 2], axis=-1)
+
+
+def against_the_first_column(x):
+    return x - x[:, :1]
+
+
 def rope_at_positions(x, cos, sin, positions):
     c, s = cos[positions], sin[positions]
     half = x.shape[-1] // 2

@@ -133,6 +133,21 @@ def test_rows_and_elements_at_places_that_inputs_hold_are_right(tmp_path: Path) 
     assert "an axis that is indexed by values has more than 16777216 places" in host
 
 
+COLUMNS = """
+cases:
+  - {name: rows, inputs: {x: {shape: [300, 41], dtype: float16}}}
+"""
+
+
+@pytest.mark.long
+def test_single_columns_are_right_both_ways(tmp_path: Path) -> None:
+    made = create(f"{FILE}:turned_by_one", settings(tmp_path, COLUMNS))
+    assert [c.name for c in made.cases] == ["rows", "rows_float32", "rows_bfloat16"]
+    assert made.varied > 20
+    kernel = (Path(made.folder) / "op_kernel" / "turned_by_one.cpp").read_text()
+    assert "CopyInApart(" in kernel and "CopyOutApart(" in kernel
+
+
 def test_nothing_is_left_of_what_cannot_be_made(tmp_path: Path) -> None:
     asked = settings(tmp_path)
     with pytest.raises(InputError, match="decides by a value"):
