@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from graphlib import CycleError, TopologicalSorter
+from typing import Final
 
 from ci.create.axes import Atom, leaves_of
 from ci.create.graph import DOTS, GATHER, Graph
 from ci.model.errors import InputError
+
+MEETS_ITSELF: Final = "One axis of a tensor meets another one of the same tensor."
 
 
 def in_order(orders: list[list[Atom]]) -> list[Atom]:
     """All leaves, so that tensors have their own in this order: every one where that can be, else
     the longest and those before others."""
     if any(len(set(order)) != len(order) for order in orders):
-        raise InputError("One axis of a tensor meets another one of the same tensor.")
+        raise InputError(MEETS_ITSELF)
     kept: list[list[Atom]] = []
     for order in (max(orders, key=len), *orders):
         if _sorted([*kept, order]) is None:  # this tensor has its axes in another order

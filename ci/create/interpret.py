@@ -340,7 +340,7 @@ class _Machine:
         """A tensor over its groups; a part is a view of what it is a part of."""
         whole = self.memory[tensor.memory]
         if not tensor.runs:
-            return whole
+            return whole.reshape([self.sizes[g] for g in tensor.groups])
         ranges = []
         for run in tensor.runs:
             start = sum(int(s) if s.isdigit() else self.sizes[s] for s in run.start.split("+"))

@@ -19,6 +19,7 @@ from ci.create.ranges import at_ends
 from ci.create.scalars import Scalar, combined, number, supported
 from ci.create.tensor_parts import Parts, range_sizes
 from ci.create.tensors import Group, Tensor
+from ci.create.twice import read_twice
 from ci.model.errors import InputError
 
 Guard = tuple[str, Scalar, Scalar]
@@ -89,7 +90,7 @@ def layout_of(
     Raises InputError with a sentence for what is not lowered.
     """
     guards = guards_of(graph, {n: name for n, (name, _) in inputs.items()})
-    graph = at_ends(graph)
+    graph = read_twice(at_ends(graph))
     axes = axes_of_nodes(graph)
     needed = _needed(graph)
     inputs_first = sorted(needed, key=lambda i: graph.nodes[i].op != "input")
@@ -167,11 +168,13 @@ class _Maker(Items):
                 combined("mul", before.size, size) if before else size,
                 before.example * leaf.size if before else leaf.size,
             )
-        tensors = []
+        tensors, again = [], []
         for i, node in enumerate(self.graph.nodes):
             if node.op == "input":
-                name, dtype = self.inputs[int(node.params["number"])]
-                tensors.append(Tensor(name, dtype, self._groups(i)))
+                name, dtype = self._read(node)
+                known, _ = self.inputs[int(node.params["number"])]
+                listed, of = (tensors, "") if name == known else (again, known)
+                listed.append(Tensor(name, dtype, self._groups(i), of=of))
         made = Layout(tuple(groups.values()), tuple(tensors), ())
         whole = []
         stored = list[tuple[Tensor, tuple[int, ...]]]()
@@ -187,7 +190,7 @@ class _Maker(Items):
         made.outputs, made.targets = tuple(whole), tuple(t for t, _ in stored)
         made.equal, made.single = tuple(self.equal), tuple(self.single)
         made.products, made.indexed = tuple(self.products), tuple(self.indexed)
-        made.parts, made.checks = tuple(self.parts.all), self.checks
+        made.parts, made.checks = (*again, *self.parts.all), self.checks
         made.groups += tuple(self.parts.starts)
         made.items, made.stored = self.items, [i for _, i in stored]
         made.kinds = tuple(self.graph.nodes[i].dtype for i in self.graph.outputs)
@@ -200,6 +203,12 @@ class _Maker(Items):
             if node.op == "input":
                 made.ranks[self.inputs[int(node.params["number"])][0]] = len(node.shape)
         return made
+
+    def _read(self, node: Node) -> tuple[str, str]:
+        """Name and dtype of an input, which has another name where it is read once more."""
+        name, dtype = self.inputs[int(node.params["number"])]
+        again = node.params.get("again")
+        return f"{name}_again{again}" if again else name, dtype
 
     def _over(self, groups: frozenset[str], value: int | Scalar) -> int:
         """A value that is stored: a number for each element of these groups."""
@@ -365,8 +374,7 @@ class _Maker(Items):
             arg = self.axes[node.args[0]]
             return self._extent(leaves_of([a for axis in node.axes() for a in arg[axis]]))
         if node.op == "input":
-            tensor = int(node.params["number"])
-            name, dtype = self.inputs[tensor]
+            name, dtype = self._read(node)
             loaded = self.item(f"load {name}", (), frozenset(self._groups(index)))
             return self.item("ne", (loaded, number(0)), mask=True) if dtype == "bool" else loaded
         if node.op == "slice":
@@ -418,7 +426,7 @@ class _Maker(Items):
             part = self.parts.loaded(source, self.inputs)
             name, dtype = part.name, part.dtype
         elif op == "input":
-            name, dtype = self.inputs[int(self.graph.nodes[source].params["number"])]
+            name, dtype = self._read(self.graph.nodes[source])
         else:
             raise InputError(
                 "It indexes what it has computed by the places in a tensor. Index an input, and"
@@ -464,7 +472,7 @@ class _Maker(Items):
         own = leaves_of([a for axis in self.axes[source] for a in axis])
         if own[len(own) - len(along) :] != along:
             raise InputError("It takes windows along axes that are not the last ones of an input.")
-        name, dtype = self.inputs[int(node.params["number"])]
+        name, dtype = self._read(node)
         if dtype not in ("T", "float32"):
             raise InputError(f"It takes windows of '{name}', which is {dtype}; cast it first.")
         return name

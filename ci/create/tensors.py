@@ -92,7 +92,7 @@ class Tensor:
     def text(self) -> str:
         """Return the text as programs name it."""
         if not self.runs:
-            return self.name
+            return f"{self.of}[{', '.join(self.groups)}]" if self.of else self.name
         axes = []
         for run in self.runs:
             from_start = [run.start] if run.start != "0" or not run.groups else []

@@ -171,6 +171,12 @@ CASES: dict[str, list[dict[str, Any]]] = {
     "box_overlap": _of({"a": [60, 4], "b": [60, 4]}, {"a": [9, 4], "b": [9, 4]}),
     "corners_of_boxes": _of({"boxes": [60, 4]}, {"boxes": [3, 9, 4]}),
     "against_the_first_column": _same("x"),
+    **{
+        name: _of({"x": [9, 12]}, {"x": [35, 5]})
+        for name in ("gram_matrix", "pairwise_distances", "cosine_matrix", "squared_distances")
+    },
+    "symmetric_part": _of({"x": [9, 9]}, {"x": [35, 35]}),
+    "self_attention": _of({"x": [9, 12]}, {"x": [35, 5]}),
     "rope_at_positions": _of(
         {"x": [12, 16], **_table(30, 8), "positions": ([12], {**_I, "range": [0, 29]})},
         {"x": [5, 64], **_table(10, 32), "positions": ([5], {**_I, "range": [0, 9]})},

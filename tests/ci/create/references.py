@@ -320,6 +320,34 @@ def against_the_first_column(x):
     return x - x[:, :1]
 
 
+def gram_matrix(x):
+    return x @ x.T
+
+
+def symmetric_part(x):
+    return (x + x.T) / 2
+
+
+def pairwise_distances(x):
+    return np.sqrt(((x[:, None, :] - x[None, :, :]) ** 2).sum(-1))
+
+
+def cosine_matrix(x):
+    z = x / np.linalg.norm(x, axis=-1, keepdims=True)
+    return z @ z.T
+
+
+def self_attention(x):
+    scores = x @ np.swapaxes(x, -1, -2) / np.sqrt(x.shape[-1])
+    power = np.exp(scores - scores.max(-1, keepdims=True))
+    return (power / power.sum(-1, keepdims=True)) @ x
+
+
+def squared_distances(x):
+    square = (x * x).sum(-1)
+    return square[:, None] + square[None, :] - 2 * x @ x.T
+
+
 def rope_at_positions(x, cos, sin, positions):
     c, s = cos[positions], sin[positions]
     half = x.shape[-1] // 2

@@ -1,0 +1,105 @@
+"""Inputs that are read twice, as if they were two tensors: where an axis of one meets another axis of
+it, as in `x @ x.T` and `x + x.T`, tiles of both lie in different places of the same memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from ci.create.axes import axes_of_nodes, leaves_of
+from ci.create.graph import Graph, Node
+from ci.create.groups import MEETS_ITSELF
+from ci.model.errors import InputError
+
+MOST_TIMES: Final = 8
+"""Most readings that are told apart. Each repeats what is computed on the way to where they meet."""
+
+
+def read_twice(graph: Graph) -> Graph:
+    """The same graph in which no axis of a tensor meets another one of it.
+
+    Raises InputError where further readings of inputs do not part them.
+    """
+    for number in range(1, MOST_TIMES + 1):
+        place = _meeting(graph)
+        if place is None:
+            return graph
+        tries = (_again(graph, place, arg, number) for arg in graph.nodes[place].args[::-1])
+        parted = (one for one in tries if one is not None and _later(one, graph, place))
+        better = next(parted, None)
+        if better is None:
+            break
+        graph = better
+    raise InputError(MEETS_ITSELF)
+
+
+def _later(changed: Graph, graph: Graph, place: int) -> bool:
+    """Whether the first meeting lies behind the one at `place`, if there is one."""
+    found = _meeting(changed)
+    return found is None or found > place + len(changed.nodes) - len(graph.nodes)
+
+
+def _meeting(graph: Graph) -> int | None:
+    """The first node by which an axis of a tensor meets another one of it."""
+    needed = graph.needed()
+    if not _tangled(graph):
+        return None
+    joins = [i for i in sorted(needed) if len(graph.nodes[i].args) > 1]
+    for place in joins:
+        before = tuple(i for i in sorted(needed) if i <= place)
+        prefix = graph.model_copy(
+            update={"nodes": graph.nodes[: place + 1], "outputs": before, "guards": ()}
+        )
+        if _tangled(prefix):
+            return place
+    return None
+
+
+def _tangled(graph: Graph) -> bool:
+    axes = axes_of_nodes(graph)
+    flat = ([a for axis in axes[i] for a in leaves_of(axis)] for i in graph.needed())
+    return any(len(set(leaves)) != len(leaves) for leaves in flat)
+
+
+def _again(graph: Graph, place: int, arg: int, number: int) -> Graph | None:
+    """The graph in which an argument of a node is computed of inputs that are read once more; None
+    where it is computed of none."""
+    mine: set[int] = set()
+    for i in range(arg + 1):
+        node = graph.nodes[i]
+        if node.op == "input" or (node.op != "extent" and any(a in mine for a in node.args)):
+            mine.add(i)
+    way, left = set[int](), [arg]
+    while left:
+        one = left.pop()
+        if one in mine and one not in way:
+            way.add(one)
+            left += graph.nodes[one].args
+    if not way:
+        return None
+    copied = {old: place + n for n, old in enumerate(sorted(way))}
+    moved = {i: i + len(copied) * (i >= place) for i in range(len(graph.nodes))}
+    clones = []
+    for old in copied:
+        node = _renumbered(graph.nodes[old], moved | copied, moved)
+        if node.op == "input":
+            node = node.model_copy(update={"params": {**node.params, "again": number}})
+        clones.append(node)
+    rest = [_renumbered(node, moved, moved) for node in graph.nodes[place:]]
+    args = tuple(copied[a] if a == arg else a for a in graph.nodes[place].args)
+    rest[0] = rest[0].model_copy(update={"args": args})
+    return graph.model_copy(
+        update={
+            "nodes": (*graph.nodes[:place], *clones, *rest),
+            "outputs": tuple(moved[i] for i in graph.outputs),
+            "guards": tuple((op, moved[a], moved[b]) for op, a, b in graph.guards),
+        }
+    )
+
+
+def _renumbered(node: Node, args: Mapping[int, int], sizes: Mapping[int, int]) -> Node:
+    """A node whose arguments have moved."""
+    params = dict(node.params)
+    if params.get("sizes"):
+        params["sizes"] = [None if s is None else sizes[int(s)] for s in params["sizes"]]
+    return node.model_copy(update={"args": tuple(args[a] for a in node.args), "params": params})
