@@ -168,7 +168,7 @@ class _Maker(Items):
                 combined("mul", before.size, size) if before else size,
                 before.example * leaf.size if before else leaf.size,
             )
-        tensors, again = [], []
+        tensors, again = list[Tensor](), list[Tensor]()
         for i, node in enumerate(self.graph.nodes):
             if node.op == "input":
                 name, dtype = self._read(node)

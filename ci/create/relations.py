@@ -54,7 +54,10 @@ def _equal(layouts: Sequence[Layout]) -> list[Relation]:
             continue
         x, y = mine[0].name, other[0].name
         text = f"SameAxes({x}Shape, {a}, {a_end}, {y}Shape, {b}, {b_end})"
-        found.append(Relation(text, f"{x} and {y} must agree in the axes that meet"))
+        said = f"{x} and {y} must agree in the axes that meet"
+        if x == y:
+            said = f"axes of {x} that meet must be equally long"
+        found.append(Relation(text, said))
     return list(dict.fromkeys(found))
 
 

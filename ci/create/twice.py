@@ -1,5 +1,5 @@
-"""Inputs that are read twice, as if they were two tensors: where an axis of one meets another axis of
-it, as in `x @ x.T` and `x + x.T`, tiles of both lie in different places of the same memory."""
+"""Inputs that are read as two tensors of one memory: one axis of them meets another one, as in
+`x @ x.T` and `x + x.T`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from ci.create.graph import Graph, Node
 from ci.create.groups import MEETS_ITSELF
 from ci.model.errors import InputError
 
-MOST_TIMES: Final = 8
-"""Most readings that are told apart. Each repeats what is computed on the way to where they meet."""
+MOST_TIMES: Final = 7
+"""Further readings: a kernel has eight events for its loads. Each repeats what is computed until
+they meet."""
 
 
 def read_twice(graph: Graph) -> Graph:
@@ -20,10 +21,12 @@ def read_twice(graph: Graph) -> Graph:
 
     Raises InputError where further readings of inputs do not part them.
     """
-    for number in range(1, MOST_TIMES + 1):
+    for number in range(1, MOST_TIMES + 2):
         place = _meeting(graph)
         if place is None:
             return graph
+        if number > MOST_TIMES:
+            break
         tries = (_again(graph, place, arg, number) for arg in graph.nodes[place].args[::-1])
         parted = (one for one in tries if one is not None and _later(one, graph, place))
         better = next(parted, None)

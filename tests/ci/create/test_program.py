@@ -236,11 +236,6 @@ def test_a_range_in_steps_is_as_long_as_the_shape_says() -> None:
     assert (lengths[group], other.evaluate({"x.1": 15.0}, {})) == (8, 7)  # the host refuses 15
 
 
-def test_axes_of_another_order_are_refused() -> None:
-    with pytest.raises(InputError, match="axis|axes"):
-        layout("transposed", ((4, 4),))
-
-
 @pytest.mark.parametrize(
     ("text", "says"),
     [

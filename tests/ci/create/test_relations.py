@@ -57,6 +57,10 @@ def scaled(x: Any, weight: Any) -> Any:
     return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + 1e-6) * weight
 
 
+def symmetric(x: Any) -> Any:
+    return x + x.T
+
+
 def grouped(x: Any, groups: int = 4) -> Any:
     return x.reshape(x.shape[0], groups, -1).sum(axis=-1)
 
@@ -95,6 +99,13 @@ def quotient(x: Any, a: int = 3, b: int = 2) -> Any:
             {},
             "SameAxes(weightShape, 0, weightShape.GetDimNum(),"
             " xShape, xShape.GetDimNum() - 1, xShape.GetDimNum())",
+        ),
+        (
+            symmetric,
+            {"x": [9, 9]},
+            {},
+            "SameAxes(xShape, 0, xShape.GetDimNum() - 1, xShape, xShape.GetDimNum() - 1,"
+            " xShape.GetDimNum())",
         ),
         (meets, {"x": [8, 9], "y": [8, 1]}, {}, "yShape.GetDim(yShape.GetDimNum() - 1) == 1"),
     ],
