@@ -153,7 +153,11 @@ def _cut(atoms: list[Atom], shape: tuple[int, ...]) -> list[Axis]:
             if not rest:
                 raise InputError("A reshape does not fit the axes of its tensor.")
             first = rest.pop(0)
-            missing = size // prod(a.size for a in axis)
+            missing, more = divmod(size, prod(a.size for a in axis))
+            if more:
+                raise InputError(
+                    f"A reshape joins parts of axes into one of {amount(size, 'element')}."
+                )
             if first.size > missing:
                 if first.size % missing:
                     raise InputError(f"A reshape cuts an axis of {first.size} into {missing}.")

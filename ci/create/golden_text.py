@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from inspect import getsource
 from typing import Final
 
-from ci.create.graph import DOTS, UNDOT, Graph, Node, further_numbers
+from ci.create.graph import DOTS, NEUTRAL, UNDOT, Graph, Node, further_numbers
 from ci.create.layout import Shaper
 from ci.create.scalars import Scalar
 from ci.create.tracing.window_values import products, spread_products, windows
@@ -135,12 +135,14 @@ def _text(node: Node, place: int, inputs: Sequence[str], shaper: Shaper) -> str:
 
 def _scan(node: Node, arg: str) -> str:
     (axis,) = node.axes()
-    call = "np.cumsum" if node.op == "scan_sum" else "np.cumprod"
+    kind = node.op.removeprefix("scan_")
+    ufunc = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}[kind]
+    call = f"np.{ufunc}.accumulate"
     back = node.params.get("reverse")
     given = f"np.flip({arg}, {axis})" if back else arg
     found = f"{call}({given}, axis={axis})"
     if node.params.get("exclusive"):
-        neutral = "0.0" if node.op == "scan_sum" else "1.0"
+        neutral = f"float('{NEUTRAL[kind]}')"
         first = f"np.full_like(np.take({arg}, [0], {axis}), {neutral})"
         found = f"np.concatenate([{first}, np.delete({found}, -1, {axis})], axis={axis})"
     return f"np.flip({found}, {axis})" if back else found

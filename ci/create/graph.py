@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal, TypeAlias
 
 from pydantic import Field, model_validator
@@ -20,7 +21,9 @@ COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 LOGIC = ("and", "or")
 ELEMENTWISE = frozenset((*UNARY, *BINARY, *COMPARISONS, *LOGIC, "where", "cast"))
 REDUCTIONS = ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod")
-SCANS = ("scan_sum", "scan_prod")
+SCANS = ("scan_sum", "scan_prod", "scan_max", "scan_min")
+NEUTRAL = {"sum": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf}
+"""What a fold or a scan begins with."""
 WINDOWS = ("window_sum", "window_max")
 DOT = "window_dot"
 """Products of windows of [N, G, C, …] with weights [G, O, C, …]: [N, G, O, C, …], whose sum over C

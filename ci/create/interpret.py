@@ -136,7 +136,7 @@ class _Machine:
             if statement.op.startswith("fold") and not statement.total and statement.value:
                 values[statement.value.name] = np.full((1, 1), _neutral(statement))
             if statement.carry is not None:
-                neutral = 0.0 if "sum" in statement.op else 1.0
+                neutral = _FOLDS[statement.op.split()[0].removeprefix("scan_")][1]
                 values[statement.carry.name] = np.full((1, 1), neutral)
 
     def _run(
@@ -229,7 +229,7 @@ class _Machine:
         assert statement.carry is not None
         words = statement.op.split()
         axis = 0 if words[-1] == "rows" else 1
-        ufunc = np.add if words[0] == "scan_sum" else np.multiply
+        ufunc = _FOLDS[words[0].removeprefix("scan_")][0]
         carry = values[statement.carry.name]
         given = np.flip(arg, axis) if "reverse" in words else arg
         found = ufunc(ufunc.accumulate(given, axis=axis), carry)

@@ -127,8 +127,9 @@ def guards_of(graph: Graph, names: Mapping[int, str]) -> tuple[Guard, ...]:
 
 
 def _needed(graph: Graph) -> list[int]:
-    """The nodes that outputs need."""
-    found, left = set(), list(graph.outputs)
+    """The nodes that outputs need, and inputs of which they need the lengths alone."""
+    found = {i for i, node in enumerate(graph.nodes) if node.op == "input"}
+    left = list(graph.outputs)
     while left:
         one = left.pop()
         if one not in found:
@@ -372,7 +373,11 @@ class _Maker(Items):
             return number(float(len(self.graph.nodes[node.args[0]].shape)))
         if node.op == "extent":
             arg = self.axes[node.args[0]]
-            return self._extent(leaves_of([a for axis in node.axes() for a in arg[axis]]))
+            leaves = leaves_of([a for axis in node.axes() for a in arg[axis]])
+            known = self.length_of(index, self.sizes)
+            if known is not None and any(leaf not in self.names for leaf in leaves):
+                return known  # of a tensor that is not computed
+            return self._extent(leaves)
         if node.op == "input":
             name, dtype = self._read(node)
             loaded = self.item(f"load {name}", (), frozenset(self._groups(index)))

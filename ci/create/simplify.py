@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ci.create.graph import Graph, Node
+from ci.create.graph import NEUTRAL, Graph, Node
 from ci.model.errors import InputError
 
 
@@ -91,7 +91,7 @@ def _exclusive(nodes: list[Node], node: Node) -> Node | None:
         return None
     if cut is scan:
         cut = nodes[scan.args[0]]
-    if _constant(nodes, node.args[0]) != (0.0 if scan.op == "scan_sum" else 1.0):
+    if _constant(nodes, node.args[0]) != NEUTRAL[scan.op.removeprefix("scan_")]:
         return None
     whole = cut.op == "slice" and cut.params["axis"] == axis and cut.params["start"] == 0
     if not whole or cut.params["step"] != 1 or cut.params["stop"] != node.shape[axis] - 1:

@@ -29,7 +29,7 @@ _STORE: Final = re.compile(r"store (\w+), (\w+)$")
 _LOAD: Final = re.compile(rf"(\w+) = load (\w+)(?: \[({_KINDS})\])?$")
 _FOLD: Final = re.compile(rf"(\w+) <- fold (\w+)\((\w+)\) for (all cores|each of (?:{_KINDS}))$")
 _SCAN: Final = re.compile(
-    rf"(\w+) = (scan_sum|scan_prod)((?: reverse)?(?: exclusive)?) (rows|cols)\((\w+)\)"
+    r"(\w+) = (scan_(?:sum|prod|max|min))((?: reverse)?(?: exclusive)?) (rows|cols)\((\w+)\)"
     rf"(?: \[({_KINDS})\])?$"
 )
 _NUMBERS: Final = r"\d{1,4}(?:,\d{1,4}){0,2}"

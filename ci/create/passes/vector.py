@@ -354,9 +354,8 @@ class _Writer:
         home = self.plan.homes[carry.name]
         self.writes.add(home)
         words = self.statement.op.split()
-        call = "Add" if words[0] == "scan_sum" else "Mul"
+        call, neutral = FOLDS[words[0].removeprefix("scan_")]
         flags = ", ".join(str(w in words).lower() for w in ("reverse", "exclusive"))
-        neutral = "0.0f" if call == "Add" else "1.0f"
         count = COUNTS[carry.kind] if carry.kind != "rows" else "rows"
         self.region.before.append(
             Step([f"Duplicate({home}, {neutral}, {count});"], frozenset(), frozenset([home]))

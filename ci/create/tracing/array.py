@@ -167,8 +167,11 @@ class Traced(NDArrayOperatorsMixin):
         dtype = options.pop("dtype", None)
         if method == "reduce" and name in REDUCTIONS:
             return reduced(REDUCTIONS[name], inputs[0], **options)
-        if method == "accumulate" and name in ("add", "multiply"):
-            return scanned("sum" if name == "add" else "prod", inputs[0], inputs[1])
+        if method == "accumulate" and name in REDUCTIONS:
+            axis = options.pop("axis", inputs[1] if len(inputs) > 1 else 0)
+            return scanned(REDUCTIONS[name], inputs[0], axis)
+        if method == "at" and name in REDUCTIONS:
+            return definitions.METHODS["ufunc.at"](REDUCTIONS[name], *inputs)
         if method != "__call__" or (options and set(options) != {"where"}):
             why = f"which {refused.ORDER}" if method == "accumulate" else "which is not traced."
             raise Untraceable(f"It calls numpy.{name}.{method}, {why}")

@@ -19,6 +19,7 @@ from ci.create.tracing.array import (
 )
 from ci.create.tracing.definitions import Function
 from ci.create.tracing.ranges import concatenate, flip, gathered, split, stack
+from ci.create.tracing.symbols import Symbolic
 from ci.create.tracing.tape import Untraceable
 
 
@@ -157,8 +158,11 @@ def clip(x: Any, a_min: Any = None, a_max: Any = None, **named: Any) -> Any:
 
 def full_like(x: Traced, value: Any, dtype: Any = None, shape: Any = None) -> Any:
     """numpy.full_like."""
-    made = broadcast(lift(x.tape, value), x.sizes if shape is None else tuple(shape))
-    return astype(made, dtype or x.dtype)
+    one, whole = lift(x.tape, value), x.shape if shape is None else tuple(shape)
+    plain = tuple(int(n) for n in whole)
+    sizes = [n.node if isinstance(n, Symbolic) else None for n in whole]
+    node = x.tape.write("broadcast", (one.node,), plain, one.dtype, sizes=sizes)
+    return astype(Traced(x.tape, node, plain, one.dtype), dtype or x.dtype)
 
 
 def reshape(x: Traced, *shape: Any, **_: Any) -> Traced:

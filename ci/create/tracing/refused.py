@@ -16,7 +16,10 @@ _BITS: Final = "works on bits of numbers; kernels compute in float32."
 _ALGEBRA: Final = "solves or decomposes a matrix, which is not lowered."
 _COMPLEX: Final = "is for complex numbers; give real and imaginary parts as two inputs."
 _FILES: Final = "writes a text or a file, which a kernel cannot."
-ORDER: Final = "computes each element from the one before; cumsum and cumprod are traced."
+ORDER: Final = (
+    "computes each element from the one before; running sums, products, maxima and minima are"
+    " traced."
+)
 _VALUE: Final = "gives one answer about values, by which a kernel cannot decide."
 _STEPS: Final = "calls a Python function element by element; write it on whole arrays."
 _POLY: Final = "takes coefficients in arrays; numpy.polyval with numbers is traced."

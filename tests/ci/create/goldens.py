@@ -383,3 +383,8 @@ def at_places(table, weights, order, places):
 def turned_by_one(x):
     """The last column of each row is read and stored by itself."""
     return np.roll(x, 1, axis=-1) - x[..., :1]
+
+
+def running_extremes(x):
+    """Of numbers below zero, so that a scan that begins with it is wrong."""
+    return np.maximum.accumulate(-np.abs(x), axis=-1), np.minimum.accumulate(np.abs(x), axis=-1)

@@ -175,6 +175,16 @@ CASES: dict[str, list[dict[str, Any]]] = {
         name: _of({"x": [9, 12]}, {"x": [35, 5]})
         for name in ("gram_matrix", "pairwise_distances", "cosine_matrix", "squared_distances")
     },
+    "recurrence": _same("x"),
+    "running_min_of_rows": _same("x"),
+    "embedding_gradient": _of(
+        {"grad": [12, 16], "ids": ([12], {**_I, "range": [0, 6]}), "table": [7, 16]},
+        {"grad": [20, 9], "ids": ([20], {**_I, "range": [-30, 29]}), "table": [30, 9]},
+    ),
+    "largest_of_each_segment": _of(
+        {"x": [50], "segment": ([50], {**_I, "range": [0, 6]}), "floor": [7]},
+        {"x": [9], "segment": ([9], {**_I, "range": [0, 29]}), "floor": [30]},
+    ),
     "symmetric_part": _of({"x": [9, 9]}, {"x": [35, 35]}),
     "self_attention": _of({"x": [9, 12]}, {"x": [35, 5]}),
     "rope_at_positions": _of(

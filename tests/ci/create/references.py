@@ -320,6 +320,26 @@ def against_the_first_column(x):
     return x - x[:, :1]
 
 
+def recurrence(x):
+    return np.subtract.accumulate(x, axis=-1)
+
+
+def running_min_of_rows(x):
+    return np.minimum.accumulate(x, axis=0)
+
+
+def embedding_gradient(grad, ids, table):
+    out = np.zeros_like(table)
+    np.add.at(out, ids, grad)
+    return out
+
+
+def largest_of_each_segment(x, segment, floor):
+    out = floor + 0.0
+    np.maximum.at(out, segment, x)
+    return out
+
+
 def gram_matrix(x):
     return x @ x.T
 

@@ -133,6 +133,12 @@ def test_rows_and_elements_at_places_that_inputs_hold_are_right(tmp_path: Path) 
     assert "an axis that is indexed by values has more than 16777216 places" in host
 
 
+@pytest.mark.long
+def test_running_maxima_and_minima_are_right(tmp_path: Path) -> None:
+    made = create(f"{FILE}:running_extremes", settings(tmp_path))
+    assert [c.name for c in made.cases] == ["rows", "rows_float16", "rows_bfloat16"]
+
+
 COLUMNS = """
 cases:
   - {name: rows, inputs: {x: {shape: [300, 41], dtype: float16}}}

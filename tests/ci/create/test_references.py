@@ -19,7 +19,7 @@ from tests.ci.create.reference_cases import CASES
 from tests.ci.create.traced import LocalTracer
 
 REFUSED = {
-    "running_max": "computes each element from the one before",
+    "recurrence": "computes each element from the one before",
     "scaled_rows_of_a_product": "indexes what it has computed",
     "rows_by_a_mask": "indexes a tensor with a mask",
 }

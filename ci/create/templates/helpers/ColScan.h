@@ -20,7 +20,7 @@ __aicore__ inline void ColScan(const LocalTensor<float>& dst, const LocalTensor<
         Adds(along, along, static_cast<int32_t>(cols - 1) * lineBytes, cols);
     }
     // A tile begins anew and is joined to the carry, so that errors grow with tiles.
-    Duplicate(lines, OP == Op::ADD ? 0.0f : 1.0f, rows);
+    Duplicate(lines, Neutral<OP>(), rows);
     for (uint32_t i = 0; i < cols; i++) {
         const uint32_t column = REVERSE ? cols - 1 - i : i;
         Gather(lines[(i + 1) * height], src, rowIndex.ReinterpretCast<uint32_t>(),

@@ -5,7 +5,7 @@ __aicore__ inline void RowScan(const LocalTensor<float>& dst, const LocalTensor<
                                const LocalTensor<float>& carry, const LocalTensor<float>& line,
                                uint32_t rows, uint32_t cols, uint32_t pitch) {
     // A tile begins anew and is joined to the carry, so that errors grow with tiles, not with rows.
-    Duplicate(line, OP == Op::ADD ? 0.0f : 1.0f, cols);
+    Duplicate(line, Neutral<OP>(), cols);
     PipeBarrier<PIPE_V>();
     for (uint32_t i = 0; i < rows; i++) {
         const uint32_t at = (REVERSE ? rows - 1 - i : i) * pitch;
