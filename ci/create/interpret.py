@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ci.create.graph import NEUTRAL
 from ci.create.layout import Layout
 from ci.create.passes.windows import UNDOT, Window
 from ci.create.program import Argument, Phase, Program, Statement, Value
@@ -47,12 +48,7 @@ _UNARY: Final = {
     "rint": np.rint,
     "trunc": np.trunc,
 }
-_FOLDS: Final = {
-    "sum": (np.add, 0.0),
-    "prod": (np.multiply, 1.0),
-    "max": (np.maximum, -np.inf),
-    "min": (np.minimum, np.inf),
-}
+_FOLDS: Final = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
 
 
 @dataclass
@@ -136,7 +132,7 @@ class _Machine:
             if statement.op.startswith("fold") and not statement.total and statement.value:
                 values[statement.value.name] = np.full((1, 1), _neutral(statement))
             if statement.carry is not None:
-                neutral = _FOLDS[statement.op.split()[0].removeprefix("scan_")][1]
+                neutral = NEUTRAL[statement.op.split()[0].removeprefix("scan_")]
                 values[statement.carry.name] = np.full((1, 1), neutral)
 
     def _run(
@@ -209,7 +205,7 @@ class _Machine:
         at: dict[str, slice],
         values: dict[str, Array],
     ) -> Array:
-        ufunc, _ = _FOLDS[statement.op.removeprefix("fold ")]
+        ufunc = _FOLDS[statement.op.removeprefix("fold ")]
         given = statement.args[0]
         assert isinstance(given, Value)
         shape = (
@@ -229,7 +225,7 @@ class _Machine:
         assert statement.carry is not None
         words = statement.op.split()
         axis = 0 if words[-1] == "rows" else 1
-        ufunc = _FOLDS[words[0].removeprefix("scan_")][0]
+        ufunc = _FOLDS[words[0].removeprefix("scan_")]
         carry = values[statement.carry.name]
         given = np.flip(arg, axis) if "reverse" in words else arg
         found = ufunc(ufunc.accumulate(given, axis=axis), carry)
@@ -358,4 +354,4 @@ class _Machine:
 
 
 def _neutral(statement: Statement) -> float:
-    return _FOLDS[statement.op.removeprefix("fold ")][1]
+    return NEUTRAL[statement.op.removeprefix("fold ")]

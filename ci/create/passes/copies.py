@@ -83,13 +83,14 @@ def type_of(tensor: Tensor) -> str:
 
 def offset(plan: Plan, tensor: Tensor, at: Mapping[str, str] | None = None) -> str:
     """Where in a tensor the tile begins, in elements; `at` has places of groups that are not the
-    tile's."""
+    tile's, '' at the beginning."""
     phase, places = plan.phase, at or {}
     terms = [" * ".join([_number(s), *(f"length{g}" for g in inner)]) for s, inner in tensor.begins]
     for group in tensor.groups:
         own = {phase.cols: "colStart", phase.rows: "rowStart"}.get(group, f"at{group}")
         index = places.get(group, own)
-        terms.append(" * ".join([index, *factors(tensor, group)]))
+        if index:
+            terms.append(" * ".join([index, *factors(tensor, group)]))
     return " + ".join(terms) or "0"
 
 

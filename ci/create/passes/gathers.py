@@ -58,7 +58,7 @@ def _copied(plan: Plan, region: Region, statement: Statement) -> Step:
             "}",
         ]
         return Step(lines, reads)
-    source = f"{tensor.memory}Gm[{offset(plan, tensor, {along: '0'})}]"
+    source = f"{tensor.memory}Gm[{offset(plan, tensor, {along: ''})}]"
     begin = f"{queue}, {source}, {home}, {length}, {_step(tensor, along)}"
     row, col = (
         "0" if group == along else _step(tensor, group) for group in (phase.rows, phase.cols)
@@ -70,7 +70,7 @@ def _copied(plan: Plan, region: Region, statement: Statement) -> Step:
     place_row = {"tile": "width", "rows": "1"}.get(places.kind, "0")
     place_col = str(int(places.kind in ("tile", "cols")))
     sizes = {
-        "tile": f"rows, cols, rows == 1 ? cols : pitch, {row}, {col}, {place_row}, {place_col}",
+        "tile": f"rows, cols, width, {row}, {col}, {place_row}, {place_col}",
         "rows": f"1, rows, rows, 0, {row}, 0, {place_row}",
         "cols": f"1, cols, pitch, 0, {col}, 0, {place_col}",
         "cell": "1, 1, 1, 0, 0, 0, 0",
