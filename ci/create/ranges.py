@@ -82,6 +82,9 @@ class _Mover:
         """A number that is computed of others."""
         return self._write(op, args, (), "float64")
 
+    def _zero(self) -> int:
+        return self._write("const", (), (), "float64", value=0.0)
+
     def _times(self, number: int, factor: int) -> int:
         if factor == 1:
             return number
@@ -156,15 +159,18 @@ class _Mover:
             if step != len(form.parts) or len(range(*ends, step)) < self._shape(form)[axis] // step:
                 raise InputError("It takes a part of what it has put together of others.")
             return form.parts[ends[0]]
+        if step > 1:
+            raise InputError("It takes a part of what it has put together of others.")
         found: list[Form] = []
-        at = 0
+        at, begin = 0, self._zero()
         for part in form.parts:
-            size = self._shape(part)[axis]
-            if max(at, ends[0]) < min(at + size, ends[1]):
-                if ends[0] > at or ends[1] < at + size or step > 1:
-                    raise InputError("It takes a part of what it has put together of others.")
-                found.append(part)
-            at += size
+            size, length = self._shape(part)[axis], self._extent(part, axis)
+            first, last = max(ends[0] - at, 0), min(ends[1] - at, size)
+            if first < last:
+                start = self._number("sub", told[0], begin) if first else self._zero()
+                stop = self._number("sub", told[1], begin) if last < size else length
+                found.append(self._cut(part, axis, (first, last), (start, stop)))
+            at, begin = at + size, self._number("add", begin, length)
         return found[0] if len(found) == 1 else Joined(axis, tuple(found))
 
     def _range(
@@ -302,7 +308,7 @@ class _Mover:
     def _elementwise(self, node: Node, args: list[Form]) -> Form:
         first = next(a for a in args if isinstance(a, Joined))
         axis = first.axis + len(node.shape) - len(self._shape(first))
-        parts, at, begin = list[Form](), 0, self._write("const", (), (), "float64", value=0.0)
+        parts, at, begin = list[Form](), 0, self._zero()
         count, whole = len(first.parts), self._shape(first)[first.axis]
         for place, part in enumerate(first.parts):
             size = self._shape(part)[first.axis]

@@ -175,6 +175,14 @@ CASES: dict[str, list[dict[str, Any]]] = {
         name: _of({"x": [9, 12]}, {"x": [35, 5]})
         for name in ("gram_matrix", "pairwise_distances", "cosine_matrix", "squared_distances")
     },
+    "token_shift": _of({"x": [4, 12, 16], "share": [16]}, {"x": [3, 7, 40], "share": [40]}),
+    "circular_filter": _same("x"),
+    "overlap_of_all_boxes": _of({"a": [12, 4], "b": [9, 4]}, {"a": [7, 4], "b": [35, 4]}),
+    "segment_mean": _of(
+        {"x": [12, 16], "segment": ([12], {**_I, "range": [0, 4]}), "like": [5, 16]},
+        {"x": [7, 8], "segment": ([7], {**_I, "range": [0, 8]}), "like": [9, 8]},
+    ),
+    "contrastive_loss": _of({"z": [12, 16]}, {"z": [7, 8]}),
     "recurrence": _same("x"),
     "running_min_of_rows": _same("x"),
     "embedding_gradient": _of(

@@ -340,6 +340,37 @@ def largest_of_each_segment(x, segment, floor):
     return out
 
 
+def token_shift(x, share):
+    before = np.pad(x, ((0, 0), (1, 0), (0, 0)))[:, :-1]
+    return x * share + before * (1 - share)
+
+
+def circular_filter(x):
+    return 0.25 * np.roll(x, 1, axis=-1) + 0.5 * x + 0.25 * np.roll(x, -1, axis=-1)
+
+
+def overlap_of_all_boxes(a, b):
+    left = np.maximum(a[:, None, 0], b[None, :, 0])
+    right = np.minimum(a[:, None, 2], b[None, :, 2])
+    top = np.maximum(a[:, None, 1], b[None, :, 1])
+    bottom = np.minimum(a[:, None, 3], b[None, :, 3])
+    return np.maximum(right - left, 0) * np.maximum(bottom - top, 0)
+
+
+def segment_mean(x, segment, like):
+    total, count = np.zeros_like(like), np.zeros_like(like[:, 0])
+    np.add.at(total, segment, x)
+    np.add.at(count, segment, 1.0)
+    return total / np.maximum(count, 1)[:, None]
+
+
+def contrastive_loss(z):
+    z = z / np.linalg.norm(z, axis=-1, keepdims=True)
+    scores = z @ z.T / 0.1
+    most = scores.max(-1, keepdims=True)
+    return np.log(np.exp(scores - most).sum(-1)) + most[:, 0]
+
+
 def gram_matrix(x):
     return x @ x.T
 
