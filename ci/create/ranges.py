@@ -101,6 +101,15 @@ class _Mover:
             for one in found[1:]:
                 total = self._number("add", total, one)
             return total
+        made = self.nodes[form]
+        told = made.params.get("sizes") or [None] * len(made.shape)
+        if made.op in ELEMENTWISE or (made.op == "broadcast" and told[axis] is None):
+            for arg in made.args:  # one that is as long
+                shape = self.nodes[arg].shape
+                along = axis - len(made.shape) + len(shape)
+                if along >= 0 and shape[along] == made.shape[axis]:
+                    return self._extent(arg, along)
+            return self._write("const", (), (), "float64", value=float(made.shape[axis]))
         return self._write("extent", (form,), (), "float64", axes=[axis])
 
     def _shape(self, form: Form) -> tuple[int, ...]:

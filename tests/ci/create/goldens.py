@@ -380,9 +380,9 @@ def at_places(table, weights, order, places):
     return (table + moved) * weights[places.astype(np.int64)][:, None]
 
 
-def turned_by_one(x):
-    """The last column of each row is read and stored by itself."""
-    return np.roll(x, 1, axis=-1) - x[..., :1]
+def turned_by_one(x, bias):
+    """The last column of each row is read and stored by itself, in tiles of several rows."""
+    return np.roll(x, 1, axis=-1) - x[..., :1] * bias[:, None]
 
 
 def running_extremes(x):

@@ -183,6 +183,12 @@ CASES: dict[str, list[dict[str, Any]]] = {
         {"x": [7, 8], "segment": ([7], {**_I, "range": [0, 8]}), "like": [9, 8]},
     ),
     "contrastive_loss": _of({"z": [12, 16]}, {"z": [7, 8]}),
+    "mean_with_mirror": _same("x"),
+    "upside_down": _of({"x": [12, 16, 5], "scale": [5]}, {"x": [7, 8, 9], "scale": [9]}),
+    "decayed_sum": _same("x"),
+    "returns_to_go": _same("rewards", "discount"),
+    "causal_filter": _of({"x": [4, 12, 16], "w": [3, 16]}, {"x": [3, 7, 40], "w": [3, 40]}),
+    "mirrored_product": _of({"x": [4, 6], "y": [6, 8]}, {"x": [7, 9], "y": [9, 5]}),
     "recurrence": _same("x"),
     "running_min_of_rows": _same("x"),
     "embedding_gradient": _of(

@@ -371,6 +371,31 @@ def contrastive_loss(z):
     return np.log(np.exp(scores - most).sum(-1)) + most[:, 0]
 
 
+def mean_with_mirror(x):
+    return (x + x[:, ::-1]) / 2
+
+
+def upside_down(x, scale):
+    return np.flip(x * scale, axis=1)
+
+
+def decayed_sum(x):
+    return (x * 0.9 ** np.arange(x.shape[-1])[::-1]).sum(-1)
+
+
+def returns_to_go(rewards, discount):
+    return np.cumsum(rewards[:, ::-1] * discount, axis=1)[:, ::-1]
+
+
+def causal_filter(x, w):
+    padded, n = np.pad(x, ((0, 0), (2, 0), (0, 0))), x.shape[1]
+    return padded[:, :n] * w[0] + padded[:, 1 : n + 1] * w[1] + padded[:, 2 : n + 2] * w[2]
+
+
+def mirrored_product(x, y):
+    return (x @ y)[:, ::-1]
+
+
 def gram_matrix(x):
     return x @ x.T
 

@@ -141,7 +141,8 @@ def test_running_maxima_and_minima_are_right(tmp_path: Path) -> None:
 
 COLUMNS = """
 cases:
-  - {name: rows, inputs: {x: {shape: [300, 41], dtype: float16}}}
+  - name: rows
+    inputs: {x: {shape: [5, 60, 7], dtype: float16}, bias: {shape: [60], dtype: float16}}
 """
 
 
