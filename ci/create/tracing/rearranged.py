@@ -17,7 +17,7 @@ def pad(x: Traced, width: Any, mode: str = "constant", **more: Any) -> Any:
     """numpy.pad with a number, with the elements at the ends, or round."""
     given = np.broadcast_to(np.asarray(width, dtype=int), (len(x.sizes), 2))
     fill = more.get("constant_values", 0)
-    if mode not in ("constant", "edge", "wrap", "reflect") or np.ndim(fill):
+    if mode not in ("constant", "edge", "wrap", "reflect", "symmetric") or np.ndim(fill):
         raise Untraceable(f"It pads by numpy.pad(mode='{mode}'), which is not traced.")
     inside = x
     for axis, (before, after) in enumerate(given.tolist()):
@@ -33,7 +33,10 @@ def pad(x: Traced, width: Any, mode: str = "constant", **more: Any) -> Any:
             elif mode == "wrap":
                 piece = [part_of(x, axis, *((-count, None) if front else (0, count)))]
             else:
-                places = range(count, 0, -1) if front else range(-2, -2 - count, -1)
+                end = 0 if mode == "symmetric" else 1  # the element there is not repeated
+                places = range(count - 1 + end, end - 1, -1)
+                if not front:
+                    places = range(-1 - end, -1 - end - count, -1)
                 piece = [part_of(x, axis, p, p + 1 or None) for p in places]
             pieces = [*piece, *pieces] if front else [*pieces, *piece]
         x = concatenate(pieces, axis) if len(pieces) > 1 else x

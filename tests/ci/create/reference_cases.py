@@ -186,6 +186,7 @@ CASES: dict[str, list[dict[str, Any]]] = {
     "mean_with_mirror": _same("x"),
     "upside_down": _of({"x": [12, 16, 5], "scale": [5]}, {"x": [7, 8, 9], "scale": [9]}),
     "decayed_sum": _same("x"),
+    "padded_by_mirror": _same("x"),
     "returns_to_go": _same("rewards", "discount"),
     "causal_filter": _of({"x": [4, 12, 16], "w": [3, 16]}, {"x": [3, 7, 40], "w": [3, 40]}),
     "mirrored_product": _of({"x": [4, 6], "y": [6, 8]}, {"x": [7, 9], "y": [9, 5]}),

@@ -379,6 +379,12 @@ def upside_down(x, scale):
     return np.flip(x * scale, axis=1)
 
 
+def padded_by_mirror(x):
+    return np.pad(x, ((0, 0), (2, 3)), mode="symmetric") - np.pad(
+        x, ((0, 0), (2, 3)), mode="reflect"
+    )
+
+
 def decayed_sum(x):
     return (x * 0.9 ** np.arange(x.shape[-1])[::-1]).sum(-1)
 
