@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from inspect import getsource
 from typing import Final
 
-from ci.create.graph import DOTS, NEUTRAL, UNDOT, Graph, Node, further_numbers
+from ci.create.graph import DOTS, UNDOT, Graph, Node, further_numbers
 from ci.create.layout import Shaper
 from ci.create.scalars import Scalar
+from ci.create.tracing.array import FOLDED_BY, NEUTRAL
 from ci.create.tracing.window_values import products, spread_products, windows
 
 _PRECISION: Final = "float_"
@@ -136,8 +137,7 @@ def _text(node: Node, place: int, inputs: Sequence[str], shaper: Shaper) -> str:
 def _scan(node: Node, arg: str) -> str:
     (axis,) = node.axes()
     kind = node.op.removeprefix("scan_")
-    ufunc = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}[kind]
-    call = f"np.{ufunc}.accumulate"
+    call = f"np.{FOLDED_BY[kind].__name__}.accumulate"
     back = node.params.get("reverse")
     given = f"np.flip({arg}, {axis})" if back else arg
     found = f"{call}({given}, axis={axis})"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Literal, TypeAlias
 
 from pydantic import Field, model_validator
@@ -22,8 +21,6 @@ LOGIC = ("and", "or")
 ELEMENTWISE = frozenset((*UNARY, *BINARY, *COMPARISONS, *LOGIC, "where", "cast"))
 REDUCTIONS = ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod")
 SCANS = ("scan_sum", "scan_prod", "scan_max", "scan_min")
-NEUTRAL = {"sum": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf}
-"""What a fold or a scan begins with."""
 WINDOWS = ("window_sum", "window_max")
 DOT = "window_dot"
 """Products of windows of [N, G, C, …] with weights [G, O, C, …]: [N, G, O, C, …], whose sum over C
@@ -92,6 +89,8 @@ def _sound(node: Node, number: int) -> bool:
     given = node.params
     whole = [given.get(k) for k in ("size", "step", "pad", *further_numbers(node.op))]
     match node.op:
+        case "input":  # what is read once more is said by us alone, and gets into names
+            return isinstance(given.get("number"), int) and set(given) == {"number"}
         case "const":
             return isinstance(given.get("value"), float | int) or given["value"] in (
                 *("nan", "inf", "-inf"),

@@ -12,12 +12,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ci.create.graph import NEUTRAL
 from ci.create.layout import Layout
 from ci.create.passes.windows import UNDOT, Window
 from ci.create.program import Argument, Phase, Program, Statement, Value
 from ci.create.scalars import Scalar
 from ci.create.tensors import Tensor
+from ci.create.tracing.array import FOLDED_BY, NEUTRAL
 
 Array = NDArray[Any]
 
@@ -48,7 +48,6 @@ _UNARY: Final = {
     "rint": np.rint,
     "trunc": np.trunc,
 }
-_FOLDS: Final = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
 
 
 @dataclass
@@ -169,7 +168,7 @@ class _Machine:
             assert statement.tensor is not None
             return self._window(phase, statement, statement.tensor, at)
         args = [self._argument(a, values) for a in statement.args]
-        if op.startswith("gather "):
+        if statement.gathers:
             assert statement.tensor is not None
             return self._gather(phase, op.split()[1], statement.tensor, args[0], at)
         if op.startswith("fold "):
@@ -205,7 +204,7 @@ class _Machine:
         at: dict[str, slice],
         values: dict[str, Array],
     ) -> Array:
-        ufunc = _FOLDS[statement.op.removeprefix("fold ")]
+        ufunc = FOLDED_BY[statement.op.removeprefix("fold ")]
         given = statement.args[0]
         assert isinstance(given, Value)
         shape = (
@@ -225,7 +224,7 @@ class _Machine:
         assert statement.carry is not None
         words = statement.op.split()
         axis = 0 if words[-1] == "rows" else 1
-        ufunc = _FOLDS[words[0].removeprefix("scan_")]
+        ufunc = FOLDED_BY[words[0].removeprefix("scan_")]
         carry = values[statement.carry.name]
         given = np.flip(arg, axis) if "reverse" in words else arg
         found = ufunc(ufunc.accumulate(given, axis=axis), carry)

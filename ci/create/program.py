@@ -60,13 +60,18 @@ class Statement:
     total: bool = False
     carry: Value | None = None
 
+    @property
+    def gathers(self) -> bool:
+        """Whether it takes what lies at places that its argument holds."""
+        return self.op.startswith("gather ")
+
     def __str__(self) -> str:
         given = ", ".join(map(str, self.args))
         if self.op == "load" and self.tensor:
             return f"{self.value} = load {self.tensor.text} [{self.value and self.value.kind}]"
         if self.op == "store" and self.tensor:
             return f"store {self.tensor.text}, {given}"
-        if self.op.startswith("gather ") and self.tensor:
+        if self.gathers and self.tensor:
             tensor = self.tensor
             places = f"of {tensor.text if tensor.runs else tensor.memory} by {given}"
             return f"{self.value} = {self.op} {places} [{self.value and self.value.kind}]"

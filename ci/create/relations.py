@@ -134,6 +134,8 @@ def _products(layouts: Sequence[Layout]) -> list[Relation]:
 
 def _indexed(layouts: Sequence[Layout]) -> list[Relation]:
     """A place is a float in a kernel, which is exact up to 2^24."""
+    if len({len(one.indexed) for one in layouts}) != 1:
+        return []
     ranks = [one.ranks for one in layouts]
     lengths = (
         same_text(v, ranks, "An axis") for v in zip(*(one.indexed for one in layouts), strict=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ci.create.graph import ELEMENTWISE, GATHER, NEUTRAL, Graph, Node
+from ci.create.graph import ELEMENTWISE, GATHER, Graph, Node
+from ci.create.tracing.array import NEUTRAL
 from ci.model.errors import InputError
 
 
@@ -71,6 +72,8 @@ class _Backwards:
             found = self._add(node.model_copy(update=made))
             self.turns[found, axis] = place
             return found
+        if node.op == "flip" and node.axes() == (axis,):
+            return node.args[0]
         if (place, axis) in self.turns:
             return self.turns[place, axis]
         if node.op == "iota" or (node.op == "broadcast" and not self.nodes[node.args[0]].shape):

@@ -44,7 +44,7 @@ def _owned(plan: Plan) -> None:
         single = in_steps(statement) or bool(apart(plan, statement))
         single |= statement.value is not None and statement.value.kind != "tile"
         turned = statement.tensor is not None and plan.phase.turns(statement.tensor)
-        taken = statement.op == "load" or statement.op.startswith("gather")
+        taken = statement.op == "load" or statement.gathers
         if taken and statement.value and (turned or single):
             plan.owned.add(statement.value.name)
 

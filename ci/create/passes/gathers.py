@@ -13,14 +13,14 @@ def gathers(plan: Plan) -> None:
     are not issued ahead."""
     for region in plan.regions:
         for place, statement in enumerate(region.statements):
-            if statement.op.startswith("gather "):
+            if statement.gathers:
                 steps = [_copied(plan, region, statement), brought(plan, region, statement)]
                 region.at[place] = [*steps, *region.at.get(place, [])]
 
 
 def one_by_one(plan: Plan, statement: Statement) -> bool:
     """Whether a gather takes single elements, not runs."""
-    return statement.op.startswith("gather ") and not _runs(plan, statement)
+    return statement.gathers and not _runs(plan, statement)
 
 
 def _runs(plan: Plan, statement: Statement) -> bool:

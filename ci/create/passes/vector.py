@@ -40,14 +40,14 @@ def vector(plan: Plan) -> None:
     wide = _needs_spreading(plan)
     for region in plan.regions:
         for place, statement in enumerate(region.statements):
-            if statement.op in ("load", "store") or statement.op.startswith("gather"):
+            if statement.op in ("load", "store") or statement.gathers:
                 continue
             writer = _Writer(plan, region, statement)
             region.at.setdefault(place, []).append(writer.step())
             if not statement.op.startswith("fold") or (plan.resident and not statement.total):
                 _spread(plan, statement.value, wide, region.at[place])
         for place, statement in enumerate(region.statements):
-            if statement.op == "load" or statement.op.startswith("gather"):
+            if statement.op == "load" or statement.gathers:
                 _spread(plan, statement.value, wide, region.at.setdefault(place, []), late=True)
             if statement.op.startswith("fold") and not statement.total and region.loops:
                 _Writer(plan, region, statement).around()
@@ -59,9 +59,7 @@ def _needs_spreading(plan: Plan) -> set[str]:
     return {
         arg.name
         for statement in plan.phase.statements
-        if statement.value is not None
-        and statement.value.kind == "tile"
-        and not statement.op.startswith("gather")
+        if statement.value is not None and statement.value.kind == "tile" and not statement.gathers
         for arg in statement.args
         if isinstance(arg, Value) and arg.kind == "rows"
     }

@@ -71,6 +71,10 @@ LOGIC = {
     "bitwise_or": "or",
 }
 REDUCTIONS = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "prod"}
+FOLDED_BY = {kind: getattr(np, ufunc) for ufunc, kind in REDUCTIONS.items()}
+"""What joins two numbers of each fold and scan."""
+NEUTRAL = {"sum": 0.0, "prod": 1.0, "max": -np.inf, "min": np.inf}
+"""What a fold or a scan begins with."""
 
 
 def axes_of(axis: Any, rank: int) -> tuple[int, ...]:

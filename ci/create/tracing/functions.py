@@ -227,8 +227,9 @@ def take_along_axis(x: Traced, indices: Traced, axis: int = -1) -> Traced:
     if indices.sizes[along] != 1:
         shape = tuple(indices.sizes[a] if a == along else n for a, n in enumerate(x.sizes))
         return gathered(x, broadcast(indices, shape), along, each=True)
-    place = _places(x, along)
-    return astype(reduced("sum", where(place == indices, x, 0.0), along, True), x.dtype)
+    place, count = _places(x, along), x.shape[along]
+    from_end = where(indices < 0, indices + count, indices)
+    return astype(reduced("sum", where(place == from_end, x, 0.0), along, True), x.dtype)
 
 
 def norm(x: Traced, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:  # noqa: A002

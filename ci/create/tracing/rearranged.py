@@ -170,10 +170,12 @@ def array_split(x: Traced, sections: Any, axis: int = 0) -> Any:
     return split(x, sections, axis)
 
 
-def take(x: Traced, indices: Any, axis: Any = None, **_: Any) -> Any:
+def take(x: Traced, indices: Any, axis: Any = None, mode: str = "raise", **_: Any) -> Any:
     """numpy.take of places that are numbers, or the values of a tensor."""
     flat = reshaped(x, (-1,)) if axis is None else x
     (along,) = axes_of(0 if axis is None else axis, len(flat.sizes))
+    if mode != "raise":
+        raise Untraceable(f"It calls numpy.take with mode='{mode}'; compute the places before.")
     if isinstance(indices, Traced):
         return flat[(*(slice(None),) * along, indices)]
     if np.ndim(indices) == 0:

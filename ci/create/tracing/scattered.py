@@ -10,12 +10,17 @@ from typing import Any
 import numpy as np
 
 from ci.create.tracing import definitions
-from ci.create.tracing.array import Traced, broadcast, lift, reduced, reshaped
+from ci.create.tracing.array import (
+    FOLDED_BY,
+    NEUTRAL,
+    Traced,
+    broadcast,
+    lift,
+    reduced,
+    reshaped,
+)
 from ci.create.tracing.positions import counted
 from ci.create.tracing.tape import Untraceable
-
-_NEUTRAL = {"sum": 0.0, "prod": 1.0, "max": -np.inf, "min": np.inf}
-_JOINED = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
 
 
 def joined_at(op: str, target: Any, index: Any, values: Any = None) -> None:
@@ -50,8 +55,8 @@ def added(op: str, target: Traced, places: Traced, values: Traced) -> Traced:
     ones = (1,) * (len(target.sizes) - 1)
     hit = counted(target.tape, count)[:, None] == from_end[None, :]
     mask = reshaped(hit, (*hit.shape, *ones))
-    kept: Any = np.where(mask, values[None], _NEUTRAL[op])
-    found: Any = _JOINED[op](target, reduced(op, kept, 1))
+    kept: Any = np.where(mask, values[None], NEUTRAL[op])
+    found: Any = FOLDED_BY[op](target, reduced(op, kept, 1))
     return found.astype(target.dtype)  # type: ignore[no-any-return]
 
 

@@ -154,7 +154,7 @@ CASES: dict[str, list[dict[str, Any]]] = {
     ),
     "nll_by_index": _of(
         {"logp": [40, 10], "labels": ([40], {**_I, "range": [0, 9]})},
-        {"logp": [7, 33], "labels": ([7], {**_I, "range": [0, 32]})},
+        {"logp": [7, 33], "labels": ([7], {**_I, "range": [-33, 32]})},
     ),
     "gathered_scores": _of(
         {"scores": [9, 30], "picked": ([9, 6], {**_I, "range": [0, 29]})},
@@ -189,6 +189,7 @@ CASES: dict[str, list[dict[str, Any]]] = {
     "padded_by_mirror": _same("x"),
     "returns_to_go": _same("rewards", "discount"),
     "causal_filter": _of({"x": [4, 12, 16], "w": [3, 16]}, {"x": [3, 7, 40], "w": [3, 40]}),
+    "products_to_go": _of({"x": [4, 6], "y": [6, 8]}, {"x": [7, 9], "y": [9, 5]}),
     "mirrored_product": _of({"x": [4, 6], "y": [6, 8]}, {"x": [7, 9], "y": [9, 5]}),
     "recurrence": _same("x"),
     "running_min_of_rows": _same("x"),

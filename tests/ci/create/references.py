@@ -398,6 +398,10 @@ def causal_filter(x, w):
     return padded[:, :n] * w[0] + padded[:, 1 : n + 1] * w[1] + padded[:, 2 : n + 2] * w[2]
 
 
+def products_to_go(x, y):
+    return np.flip(np.cumsum(np.flip(x @ y, 1), axis=1), 1)
+
+
 def mirrored_product(x, y):
     return (x @ y)[:, ::-1]
 

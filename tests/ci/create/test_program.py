@@ -202,6 +202,12 @@ def test_what_cannot_be_traced_is_said_in_a_sentence(name: str, says: str) -> No
         {"op": "const", "dtype": "float64", "params": {"value": "1; rm"}},
         {"op": "exp", "args": [0], "dtype": "float32"},
         {"op": "input", "shape": [4], "dtype": "object", "params": {"number": 0}},
+        {
+            "op": "input",
+            "shape": [4],
+            "dtype": "float32",
+            "params": {"number": 0, "again": "x; rm"},
+        },
     ],
 )
 def test_a_graph_that_a_hostile_function_made_up_is_refused(node: dict[str, Any]) -> None:

@@ -353,6 +353,14 @@ def test_the_table_of_an_embedding_is_an_input(tmp_path: Path) -> None:
     assert "np.take(" in task.golden
 
 
+def test_an_embedding_that_changes_its_table_is_refused(torch: Any) -> None:
+    table = torch.tensor(np.ones((4, 3), np.float32))
+    with pytest.raises(Exception, match="max_norm"):
+        torch.nn.functional.embedding(torch.tensor([1, 2]), table, max_norm=1.0)
+    with pytest.raises(Exception, match="max_norm"):
+        torch.nn.Embedding(4, 3, max_norm=1.0)(torch.tensor([1, 2]))
+
+
 DRAWN = """
 import torch
 import torch.nn as nn

@@ -64,12 +64,16 @@ def _affine(shape: tuple[int, ...]) -> tuple[Parameter, Parameter]:
 class Embedding(Module):
     """A row of a table for each number."""
 
-    def __init__(self, num_embeddings: int, embedding_dim: int, *_: Any, **__: Any) -> None:
+    def __init__(self, num_embeddings: int, embedding_dim: int, *more: Any, **named: Any) -> None:
         self.weight = Parameter(np.ones((num_embeddings, embedding_dim), np.float32))
+        self.more, self.named = (
+            more,
+            {n: named[n] for n in ("padding_idx", "max_norm") if n in named},
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         """The module's function."""
-        return F.embedding(x, self.weight)
+        return F.embedding(x, self.weight, *self.more, **self.named)
 
 
 class LayerNorm(Module):

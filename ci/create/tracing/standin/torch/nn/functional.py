@@ -15,8 +15,17 @@ from ..tensor import Tensor, of, wrap
 from .activations import *  # noqa: F403
 
 
-def embedding(input: Any, weight: Tensor, *_: Any, **__: Any) -> Tensor:  # noqa: A002
-    """A row of the table for each number."""
+def embedding(
+    input: Any,  # noqa: A002
+    weight: Tensor,
+    padding_idx: Any = None,
+    max_norm: Any = None,
+    *_: Any,
+    **__: Any,
+) -> Tensor:
+    """A row of the table for each number; `padding_idx` is for gradients."""
+    if max_norm is not None:
+        raise Untraceable("It changes the table of an embedding (max_norm); normalise it before.")
     return wrap(np.take(of(weight), of(input), axis=0))
 
 
