@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, cached_property, partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TypeAlias, Unpack
 
 from ci.backend.base import Backend, RunOptions
@@ -256,14 +256,9 @@ class SimulatorBuild(TiledBuild):
     def _read_by_kernel(self) -> list[str]:
         """The kernel's entry and what it includes: its folder may hold other chips' sources."""
         kernel = {f: t for f, t in self.texts.items() if f.startswith("op_kernel/")}
-
-        def find(_place: str, spelled: str) -> Iterator[tuple[str, str]]:
-            end = f"/{PurePosixPath(spelled).name}"
-            yield from ((file, text) for file, text in kernel.items() if file.endswith(end))
-
         entry = self.operator.kernel_entry
-        reached = layout.closure({entry: kernel[entry]}, find, len(kernel))
-        return [kernel[entry], *reached.values()]
+        others = layout.IncludeGraph(kernel).reachable([entry]) - {entry}
+        return [kernel[entry], *(kernel[file] for file in sorted(others))]
 
     def _cube_kernel(self, variant: KernelVariant, stopped: TrialFailure) -> _Kernels:
         """The kernel where a vector core has no body for what it calls: the toolkit builds a kernel

@@ -49,9 +49,14 @@ class TestSimulator(BackendContract):
     def test_another_chips_source_beside_the_kernel_does_not_choose_its_cores(
         self, backend: Backend
     ) -> None:
-        """It multiplies on cube cores alone there, and the kernel does not include it."""
+        """It multiplies on cube cores alone there, and the kernel includes one of the same name."""
         product = "#define ASCENDC_CUBE_ONLY\nREGIST_MATMUL_OBJ(&pipe, space, product);\n"
-        other = {"op_kernel/arch35/product.h": product}
+        kernel = OPERATOR.kernel_entry
+        other = {
+            "op_kernel/arch35/product.h": product,
+            "op_kernel/product.h": "#pragma once\n",
+            kernel: '#include "product.h"\n' + OPERATOR.texts()[kernel],
+        }
         np.testing.assert_array_equal(
             launch(backend, other).outputs[0], launch(backend, {}).outputs[0]
         )
