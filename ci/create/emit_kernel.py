@@ -23,7 +23,7 @@ HELPERS: Final = (
     *("CopyOut", "Arrived", "Done", "Take", "TakeByte"),
     *("Claimed", "Deliver", "Give", "GiveByte", "Turn", "OneRun", "CopyInTurned", "CopyOutTurned"),
     *("LineElements", "Multiples", "TakeTurned", "GiveTurned", "CopyInSteps", "TakeSteps"),
-    *("GiveTurns", "HalfOf", "GiveHalf", "PlaceAt", "GatherRows", "GatherElements"),
+    *("GiveTurns", "GiveTurnsWide", "HalfOf", "GiveHalf", "PlaceAt", "GatherRows", "GatherElements"),
     *("CopyInApart", "GiveApart", "CopyOutApart"),
 )
 NEEDS: Final = {

@@ -107,7 +107,7 @@ def _text(node: Node, place: int, inputs: Sequence[str], shaper: Shaper) -> str:
             return f"{args[0]}[({before}slice({begin}, {end}, {node.params['step']}),)]"
         case "gather":
             call = "np.take_along_axis" if node.params.get("each") else "np.take"
-            return f"{call}({args[0]}, {args[1]}, axis={node.axes()[0]})"
+            return f"{call}({args[0]}, {args[1]}.astype(np.int64), axis={node.axes()[0]})"
         case "concat":
             return f"np.concatenate([{', '.join(args)}], axis={node.axes()[0]})"
         case "iota":

@@ -32,11 +32,13 @@ DOTS = (DOT, UNDOT)
 GATHER = "gather"
 """What lies in a tensor at the places along an axis that another one holds; below 0 they count from
 the end. With `each`, every element of the other axes has places of its own."""
+SORT = "sort"
+"""A tensor in ascending order along an axis, equal elements as they came; or the places of that."""
 LEAVES = ("input", "const", "attr", "extent", "rank")
 SHAPES = ("reshape", "broadcast", "transpose", "flip", "slice", "concat", "iota")
-_KNOWN = frozenset((*LEAVES, *ELEMENTWISE, *REDUCTIONS, *SCANS, *WINDOWS, *DOTS, *SHAPES, GATHER))
+_KNOWN = frozenset((*LEAVES, *ELEMENTWISE, *REDUCTIONS, *SCANS, *WINDOWS, *DOTS, *SHAPES, GATHER, SORT))
 _COUNT = {
-    **dict.fromkeys((*UNARY, "cast", *REDUCTIONS, *SCANS, *WINDOWS, *SHAPES, "extent"), 1),
+    **dict.fromkeys((*UNARY, "cast", *REDUCTIONS, *SCANS, *WINDOWS, *SHAPES, SORT, "extent"), 1),
     **dict.fromkeys((*BINARY, *COMPARISONS, *LOGIC), 2),
     "where": 3,
     **dict.fromkeys((*DOTS, GATHER), 2),
@@ -92,9 +94,8 @@ def _sound(node: Node, number: int) -> bool:
         case "input":  # what is read once more is said by us alone, and gets into names
             return isinstance(given.get("number"), int) and set(given) == {"number"}
         case "const":
-            return isinstance(given.get("value"), float | int) or given["value"] in (
-                *("nan", "inf", "-inf"),
-            )
+            value = given.get("value")
+            return isinstance(value, float | int) or value in ("nan", "inf", "-inf")
         case "attr":
             return isinstance(given.get("name"), str) and given["name"].isidentifier()
         case "transpose":
@@ -102,6 +103,8 @@ def _sound(node: Node, number: int) -> bool:
         case "reshape":
             sizes = given.get("sizes") or ()
             return all(s is None or (type(s) is int and 0 <= s < number) for s in sizes)
+        case "sort":
+            return type(given.get("places")) is bool and "axis" in given
         case "slice":
             start, stop, step = (given.get(k) for k in ("start", "stop", "step"))
             at = given.get("sizes")
@@ -120,7 +123,9 @@ def _sound(node: Node, number: int) -> bool:
 
 
 def _fits(node: Node, given: list[tuple[int, ...]]) -> bool:
-    """Whether a gather or a product of windows has arguments of the shapes that it takes."""
+    """Whether what sorts, gathers or multiplies windows has arguments of the shapes it takes."""
+    if node.op == SORT:
+        return node.shape == given[0]
     if node.op == GATHER:
         (axis,), (x, index) = node.axes(), given
         if node.params.get("each"):

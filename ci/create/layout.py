@@ -426,20 +426,19 @@ class _Maker(Items):
                 "It indexes an axis of one element, one that is cut into parts elsewhere, or by the"
                 " same place all along; that is not lowered."
             )
-        op = self.graph.nodes[source].op
+        op, args = self.graph.nodes[source].op, (places,)
         if op == "slice":
             part = self.parts.loaded(source, self.inputs)
             name, dtype = part.name, part.dtype
         elif op == "input":
             name, dtype = self._read(self.graph.nodes[source])
         else:
-            raise InputError(
-                "It indexes what it has computed by the places in a tensor. Index an input, and"
-                " compute with what that gives."
-            )
+            name, dtype = KEPT, self.graph.nodes[source].dtype
+            table = frozenset(self._groups(source))
+            args = (places, self._over(table, Expander(self).numeric(self._of(source))))
         self.indexed[self._dim(leaves)] = None
         groups = frozenset(self._groups(index))
-        taken = self.item(f"gather {along[0]} of {name}", (places,), groups)
+        taken = self.item(f"gather {along[0]} of {name}", args, groups)
         return self.item("ne", (taken, number(0)), mask=True) if dtype == "bool" else taken
 
     def _window(self, index: int, node: Node) -> int:

@@ -47,6 +47,14 @@ def given(item: Item) -> tuple[int, ...]:
     return tuple(a for a in item.args if isinstance(a, int))
 
 
+def _from_memory(item: Item) -> tuple[int, ...]:
+    """The items among the arguments of one that it takes from the workspace: what windows are of,
+    and what is indexed."""
+    if KEPT not in item.op.split():
+        return ()
+    return given(item)[item.op.startswith("gather") :]
+
+
 @dataclass
 class Placement:
     """The phases of a layout."""
@@ -64,9 +72,9 @@ class Placement:
         wanted = self._left_to_later_phases()
         items = self.layout.items
         for i, item in enumerate(items):
-            before = max((self.phases[a] for a in given(item)), default=0)
-            if item.op.startswith("window"):  # of what an earlier phase has left
-                before = max((self.kept[a][1] + 1 for a in given(item)), default=0)
+            left = _from_memory(item)  # by an earlier phase
+            before = max((self.phases[a] for a in given(item) if a not in left), default=0)
+            before = max((before, *(self.kept[a][1] + 1 for a in left)))
             if is_total(item):
                 self.phases.append(self._placed((i,), before, _arguments(items, item)) + 1)
                 continue
@@ -82,9 +90,7 @@ class Placement:
     def items(self, phase: int) -> list[Item]:
         """The layout's items as a phase has them: what an earlier one left is loaded."""
         found = [
-            replace(item, op=item.op.replace(KEPT, self.kept[given(item)[0]][0].name), args=())
-            if item.op.startswith("window") and self._left(item, phase)
-            else item
+            self._of_memory(item) if self._left(item, phase) else item
             for item in self.layout.items
         ]
         for i, (tensor, at) in self.kept.items():
@@ -93,10 +99,15 @@ class Placement:
         return found
 
     def _left(self, item: Item, phase: int) -> bool:
-        """Whether an earlier phase than this has left all that an item takes."""
-        return (
-            all(a in self.kept and self.kept[a][1] < phase for a in given(item)) and item.args != ()
-        )
+        """Whether an item takes what an earlier phase than this has left."""
+        own = _from_memory(item)
+        return bool(own) and all(a in self.kept and self.kept[a][1] < phase for a in own)
+
+    def _of_memory(self, item: Item) -> Item:
+        """An item that takes what lies in the workspace."""
+        own = _from_memory(item)
+        args = tuple(a for a in item.args if a not in own)
+        return replace(item, op=item.op.replace(KEPT, self.kept[own[0]][0].name), args=args)
 
     def _tensor(self, item: Item) -> Tensor:
         others = (tensor for tensor, _ in self.kept.values())
@@ -109,8 +120,7 @@ class Placement:
         """The items that reductions over other axes need, or that meet the results of such."""
         items, found = self.layout.items, set[int]()
         for i, item in enumerate(items):
-            if item.op.startswith("window"):
-                found |= {*given(item)}
+            found |= {*_from_memory(item)}
             if item.along and not is_total(item):
                 before = self._reductions(given(item), found)
                 found |= {j for j in before if disagree(items, (j, i))}

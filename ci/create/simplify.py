@@ -6,13 +6,15 @@ from __future__ import annotations
 from typing import Any
 
 from ci.create.graph import ELEMENTWISE, GATHER, Graph, Node
+from ci.create.sorting import without_sorts
 from ci.create.tracing.array import NEUTRAL
 from ci.model.errors import InputError
 
 
 def simplified(graph: Graph) -> Graph:
-    """The graph with `concat(0, scan(x[:-1]))` and `concat(0, scan(x)[:-1])` said as one scan, and
-    with scans and places from the end in place of `flip`."""
+    """The graph without sorting, with `concat(0, scan(x[:-1]))` and `concat(0, scan(x)[:-1])` said as
+    one scan, and with scans and places from the end in place of `flip`."""
+    graph = without_sorts(graph)
     nodes = list(graph.nodes)
     for place, node in enumerate(nodes):
         found = _exclusive(nodes, node)

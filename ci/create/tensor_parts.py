@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from ci.create.axes import Atom, Axis, leaves_of
 from ci.create.graph import Graph
 from ci.create.scalars import Scalar, combined, number, supported
 from ci.create.tensors import Group, Run, Tensor
 from ci.model.errors import InputError
+
+TURNING: Final = ("T", "float32", "float16", "bfloat16", "int32", "int64")
+"""Dtypes whose elements take turns: those that a gather moves, or that are cast behind one."""
+
+MOST_COLUMNS: Final = 32
+"""Single columns that are stored as one run; each has a line in UB."""
 
 Starts = dict[int, tuple[Scalar, int, int]]
 """Where a part begins, by axis: for any shape, and in the traced case; and its step."""
@@ -59,6 +66,9 @@ class Parts:
 
     def stored(self, index: int, name: str, dtype: str) -> list[tuple[Tensor, tuple[int, ...]]]:
         """The parts of an output, with the node that each of them is, or those that take turns."""
+        together = self._columns(index, name, dtype)
+        if together is not None:
+            return [(together, self.graph.nodes[index].args)]
         found: list[tuple[Tensor, tuple[int, ...]]] = []
         for place, (nodes, starts) in enumerate(self._pieces(index, {})):
             label = f"{name}_part{place}"
@@ -73,6 +83,21 @@ class Parts:
                 part = self._part(f"{label}_{turn}", name, dtype, index, node, later)
                 found.append((part, (node,)))
         return found
+
+    def _columns(self, index: int, name: str, dtype: str) -> Tensor | None:
+        """An output that is put together of single columns, which take turns in it; None for others
+        and for elements that cannot."""
+        node = self.graph.nodes[index]
+        count, last = len(node.args), len(node.shape) - 1
+        single = all(self.graph.nodes[a].shape[last:] == (1,) for a in node.args)
+        if node.op != "concat" or node.axes() != (last,) or not single or node.params.get("laced"):
+            return None
+        if not 1 < count <= MOST_COLUMNS or dtype not in TURNING:
+            return None
+        part = self._part(
+            f"{name}_part0", name, dtype, index, node.args[0], {last: (number(0), 0, 1)}
+        )
+        return part if part.groups else None
 
     def _pieces(self, index: int, starts: Starts) -> list[tuple[tuple[int, ...], Starts]]:
         node = self.graph.nodes[index]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Final
 
@@ -27,19 +28,14 @@ def read_twice(graph: Graph) -> Graph:
             return graph
         if number > MOST_TIMES:
             break
-        tries = (_again(graph, place, arg, number) for arg in graph.nodes[place].args[::-1])
-        parted = (one for one in tries if one is not None and _later(one, graph, place))
-        better = next(parted, None)
-        if better is None:
+        args = graph.nodes[place].args[::-1]
+        tries = (_again(graph, place, a, number, every) for a in args for every in (True, False))
+        found = [(one, len(one.nodes) - len(graph.nodes), _meeting(one)) for one in tries if one]
+        parted = [(one, at) for one, more, at in found if at is None or at > place + more]
+        if not parted:
             break
-        graph = better
+        graph = max(parted, key=lambda one: len(one[0].nodes) if one[1] is None else one[1])[0]
     raise InputError(MEETS_ITSELF)
-
-
-def _later(changed: Graph, graph: Graph, place: int) -> bool:
-    """Whether the first meeting lies behind the one at `place`, if there is one."""
-    found = _meeting(changed)
-    return found is None or found > place + len(changed.nodes) - len(graph.nodes)
 
 
 def _meeting(graph: Graph) -> int | None:
@@ -48,14 +44,14 @@ def _meeting(graph: Graph) -> int | None:
     if not _tangled(graph):
         return None
     joins = [i for i in sorted(needed) if len(graph.nodes[i].args) > 1]
-    for place in joins:
+
+    def met(place: int) -> bool:
         before = tuple(i for i in sorted(needed) if i <= place)
-        prefix = graph.model_copy(
-            update={"nodes": graph.nodes[: place + 1], "outputs": before, "guards": ()}
-        )
-        if _tangled(prefix):
-            return place
-    return None
+        prefix = {"nodes": graph.nodes[: place + 1], "outputs": before, "guards": ()}
+        return _tangled(graph.model_copy(update=prefix))
+
+    found = bisect_left(joins, True, key=met)
+    return joins[found] if found < len(joins) else None
 
 
 def _tangled(graph: Graph) -> bool:
@@ -64,9 +60,9 @@ def _tangled(graph: Graph) -> bool:
     return any(len(set(leaves)) != len(leaves) for leaves in flat)
 
 
-def _again(graph: Graph, place: int, arg: int, number: int) -> Graph | None:
-    """The graph in which an argument of a node is computed of inputs that are read once more; None
-    where it is computed of none."""
+def _again(graph: Graph, place: int, arg: int, number: int, every: bool) -> Graph | None:
+    """The graph in which an argument of a node, or of `every` node from there on, is computed of
+    inputs that are read once more; None where it is computed of none."""
     mine: set[int] = set()
     for i in range(arg + 1):
         node = graph.nodes[i]
@@ -88,9 +84,11 @@ def _again(graph: Graph, place: int, arg: int, number: int) -> Graph | None:
         if node.op == "input":
             node = node.model_copy(update={"params": {**node.params, "again": number}})
         clones.append(node)
-    rest = [_renumbered(node, moved, moved) for node in graph.nodes[place:]]
-    args = tuple(copied[a] if a == arg else a for a in graph.nodes[place].args)
-    rest[0] = rest[0].model_copy(update={"args": args})
+    turned = {**moved, arg: copied[arg]}
+    rest = [
+        _renumbered(node, turned if every or not n else moved, moved)
+        for n, node in enumerate(graph.nodes[place:])
+    ]
     return graph.model_copy(
         update={
             "nodes": (*graph.nodes[:place], *clones, *rest),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from ci.create.passes.base import (
@@ -18,6 +19,7 @@ from ci.create.passes.base import (
 from ci.create.passes.pairs import pair_of
 from ci.create.passes.steps import (
     apart,
+    columns,
     given,
     given_apart,
     in_steps,
@@ -316,14 +318,16 @@ def _store(plan: Plan, region: Region, statement: Statement) -> Step:
         plan.helpers.add("CopyOut")
         homes = [plan.home(region, a.name) for a in statement.args if isinstance(a, Value)]
         made = given(plan, statement, queue, kind, homes)
-        sizes = together_sizes(extent(plan, tensor, value.kind), len(homes))
+        single = columns(tensor)
+        one = replace(tensor, runs=tensor.runs[:-1]) if single else tensor
+        sizes = together_sizes(extent(plan, one, value.kind), len(homes), single)
         made.lines.append(f"CopyOut({queue}, {where}, {sizes});")
         return made
     home = plan.home(region, value.name)
-    if single := apart(plan, statement):
+    if along := apart(plan, statement):
         plan.helpers.add("CopyOutApart")
         made = given_apart(plan, statement, queue, kind, home)
-        sizes = _sizes_apart(plan, tensor, value.kind, single)
+        sizes = _sizes_apart(plan, tensor, value.kind, along)
         made.lines.append(f"CopyOutApart({queue}, {where}, {sizes});")
         return made
     count = {"tile": "count", "rows": "rows", "cols": "cols", "cell": "8"}[value.kind]

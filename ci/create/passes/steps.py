@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ci.create.passes.base import VECTOR, Plan, Pool, Room, Slot, Step, broken, same_for_all
 from ci.create.program import Statement, Value
+from ci.create.tensor_parts import TURNING
 from ci.create.tensors import Tensor
 
 SEVERAL = 256
@@ -32,6 +33,8 @@ def apart(plan: Plan, statement: Statement) -> str:
     parts; '' where there is none."""
     tensor = statement.tensor
     if statement.op not in ("load", "store") or tensor is None or not tensor.of:
+        return ""
+    if in_turns(statement):
         return ""
     along = "" if (kind := _kind(statement)) == "cell" else plan.phase.cols
     along = plan.phase.rows if kind == "rows" else along
@@ -96,7 +99,8 @@ def room(plan: Plan, statement: Statement) -> Room:
         kind, most = _kind(statement), BLOCK_ELEMENTS
         row = {"rows": most, "tile": 8 * most}.get(kind, 0)
         return Room(most * (kind == "tile"), row, most * (kind == "cols"), 8 * most)
-    step = statement.tensor.step(statement.tensor.groups[-1])
+    turns = in_turns(statement)
+    step = len(statement.args) if turns else statement.tensor.step(statement.tensor.groups[-1])
     match _kind(statement):
         case "tile":
             return Room(step, 32, 0, 32)
@@ -169,11 +173,11 @@ def given(plan: Plan, statement: Statement, queue: str, kind: str, homes: list[s
     """
     tensor, own = statement.tensor, _kind(statement)
     assert tensor is not None
-    if tensor.dtype not in ("T", "float32", "float16", "bfloat16"):
+    if tensor.dtype not in TURNING:
         raise broken(
             plan,
             f"parts of '{tensor.memory}', which is {tensor.dtype}, take turns along its last axis;"
-            " floating-point elements can.",
+            " elements of 2, 4 and 8 bytes can.",
         )
     if own == "tile" and plan.phase.turns(tensor):
         raise broken(plan, f"parts of '{tensor.memory}' take turns along an axis that is turned.")
@@ -189,11 +193,18 @@ def given(plan: Plan, statement: Statement, queue: str, kind: str, homes: list[s
     plan.slots.setdefault(order, Slot(order, "halo", room=along))
     plan.setup[order] = [f"TurnOrder<{kind}>({order}, {work}, {turns});"]
     plan.helpers |= {"GiveTurns", "LineElements"}
+    moved, call, written = kind, f"GiveTurns<{kind}>({queue}, {work}", {work}
+    if tensor.dtype == "int64":  # as float until the elements are in order
+        moved, line = "float", f"{own}Line{turns}"
+        plan.setup[order] = [f"TurnOrder<float>({order}, {work}, {turns});"]
+        plan.slots.setdefault(line, Slot(line, "halo", room=beside))
+        plan.helpers.add("GiveTurnsWide")
+        call, written = f"GiveTurnsWide<{kind}>({queue}, {work}, {line}", {work, line}
     lines = [
-        f"Beside<{kind}>({work}, {home}, {i}, {turns}, {whole});" for i, home in enumerate(homes)
+        f"Beside<{moved}>({work}, {home}, {i}, {turns}, {whole});" for i, home in enumerate(homes)
     ]
-    lines.append(f"GiveTurns<{kind}>({queue}, {work}, {order}, {turns}, {sizes});")
-    return Step(lines, frozenset(homes), frozenset([work]), str(statement))
+    lines.append(f"{call}, {order}, {turns}, {sizes});")
+    return Step(lines, frozenset(homes), frozenset(written), str(statement))
 
 
 def given_apart(plan: Plan, statement: Statement, queue: str, kind: str, home: str) -> Step:
@@ -218,10 +229,15 @@ def given_apart(plan: Plan, statement: Statement, queue: str, kind: str, home: s
     return Step([line], frozenset([home]), frozenset([work]), str(statement))
 
 
-def together_sizes(sizes: str, turns: int) -> str:
+def columns(tensor: Tensor) -> bool:
+    """Whether values that take turns in a tensor are single elements of its last axis."""
+    return bool(tensor.runs) and not tensor.runs[-1].groups
+
+
+def together_sizes(sizes: str, turns: int, single: bool) -> str:
     """Rows, columns and distance of rows in global memory, as of one of the values that take turns,
-    for the run that they are stored as."""
+    for the run that they are stored as; `single`: of elements of the last axis."""
     rows, cols, distance = sizes.split(", ")
-    if distance in (cols, "stride"):
+    if single or distance in (cols, "stride"):
         distance = f"{turns} * {distance}"
     return f"{rows}, {turns} * {cols}, {distance}"

@@ -86,13 +86,13 @@ def argmin(x: Traced, axis: Any = None, keepdims: bool = False) -> Any:
 def _place_of(kind: str, x: Traced, axis: Any, keepdims: bool) -> Any:
     flat = reshaped(x, (-1,)) if axis is None else x
     (along,) = axes_of(0 if axis is None else axis, len(flat.sizes))
-    place = _places(flat, along)
+    place = places_along(flat, along)
     here = np.logical_or(flat == reduced(kind, flat, along, True), flat != flat)  # or no number
     found = where(here, place, flat.shape[along])
     return astype(reduced("min", found, along, keepdims), "int64")
 
 
-def _places(x: Traced, axis: int) -> Traced:
+def places_along(x: Traced, axis: int) -> Traced:
     """0, 1, 2 … along an axis."""
     shape = tuple(n if a == axis else 1 for a, n in enumerate(x.sizes))
     node = x.tape.write("iota", (x.node,), shape, "int64", axis=axis)
@@ -227,7 +227,7 @@ def take_along_axis(x: Traced, indices: Traced, axis: int = -1) -> Traced:
     if indices.sizes[along] != 1:
         shape = tuple(indices.sizes[a] if a == along else n for a, n in enumerate(x.sizes))
         return gathered(x, broadcast(indices, shape), along, each=True)
-    place, count = _places(x, along), x.shape[along]
+    place, count = places_along(x, along), x.shape[along]
     from_end = where(indices < 0, indices + count, indices)
     return astype(reduced("sum", where(place == from_end, x, 0.0), along, True), x.dtype)
 

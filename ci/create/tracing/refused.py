@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-_SORTS: Final = "sorts or searches by values; sorting is not lowered. Sort before the operator."
+_SORTS: Final = (
+    "sorts or searches by values in a way that is not traced. numpy.sort, numpy.argsort and"
+    " numpy.median are."
+)
 _SHAPE: Final = (
     "gives a result whose shape depends on values. Compute a mask and use numpy.where, or sum it."
 )
@@ -29,7 +32,7 @@ _WRITES: Final = "writes into an array in place; use numpy.where, or assign to a
 
 _BY_REASON: Final = {
     _SORTS: (
-        "sort argsort median partition argpartition lexsort percentile quantile searchsorted"
+        "partition argpartition lexsort searchsorted"
         " digitize histogram histogram2d histogramdd histogram_bin_edges nanmedian nanpercentile"
         " nanquantile sort_complex bincount interp isin"
     ),
@@ -37,7 +40,7 @@ _BY_REASON: Final = {
         "argwhere compress extract flatnonzero nonzero intersect1d setdiff1d setxor1d union1d"
         " unique unique_all unique_counts unique_inverse unique_values trim_zeros delete insert"
     ),
-    _PLACES: "choose put put_along_axis ix_ ravel_multi_index unravel_index diag_indices_from"
+    _PLACES: "choose put ix_ ravel_multi_index unravel_index diag_indices_from"
     " tril_indices_from triu_indices_from",
     _BITS: "bitwise_count bitwise_xor left_shift right_shift bitwise_left_shift"
     " bitwise_right_shift gcd lcm frexp nextafter spacing packbits unpackbits",

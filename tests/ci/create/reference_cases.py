@@ -211,8 +211,9 @@ CASES: dict[str, list[dict[str, Any]]] = {
         {"table": [50, 16], "ids": ([12], {**_I, "range": [0, 49]})},
         {"table": [20, 36], "ids": ([7], {**_I, "range": [0, 19]})},
     ),
-    "scaled_rows_of_a_product": _cases(
-        _case(a=[8, 6], b=[6, 5], ids=([4], {**_I, "range": [0, 7]}))
+    "scaled_rows_of_a_product": _of(
+        {"a": [8, 6], "b": [6, 5], "ids": ([4], {**_I, "range": [0, 7]})},
+        {"a": [20, 9], "b": [9, 35], "ids": ([30], {**_I, "range": [0, 19]})},
     ),
     "rows_by_a_mask": _cases(_case(x=[8, 6], chosen=[8])),
     "masked_by_table": _of(
@@ -226,5 +227,27 @@ CASES: dict[str, list[dict[str, Any]]] = {
             "allowed": ([4], {"dtype": "bool"}),
             "kinds": ([3], {**_I, "range": [0, 3]}),
         },
+    ),
+    **{
+        name: _of({"x": [5, 12]}, {"x": [9, 35]})
+        for name in (
+            *("largest_three", "largest_three_first", "second_largest", "sorted_rows"),
+            *("sorted_columns_downwards", "order_of_rows", "ranks", "median_of_rows"),
+            *("trimmed_scale", "one_of_largest"),
+        )
+    },
+    "gate": _of({"logits": [5, 12]}, {"logits": [9, 35]}),
+    "by_the_order_of_keys": _of({"x": [5, 12], "keys": [5, 12]}, {"x": [9, 7], "keys": [9, 7]}),
+    "scores_of_chosen": _of(
+        {"x": [4, 6], "w": [6, 12], "chosen": ([4, 3], {**_I, "range": [-12, 11]})},
+        {"x": [7, 9], "w": [9, 35], "chosen": ([7, 5], {**_I, "range": [0, 34]})},
+    ),
+    "normed_rows": _of(
+        {"x": [9, 12], "ids": ([4], {**_I, "range": [0, 8]})},
+        {"x": [20, 35], "ids": ([30], {**_I, "range": [-20, 19]})},
+    ),
+    "sums_by_place": _of(
+        {"x": [9, 12], "ids": ([4], {**_I, "range": [0, 8]})},
+        {"x": [20, 35], "ids": ([30], {**_I, "range": [-20, 19]})},
     ),
 }

@@ -459,3 +459,73 @@ def masked_by_table(x, allowed, kinds):
 
 def powered(x, gamma: float = 2.0):
     return np.power(x, gamma) + x**3.0
+
+
+def gate(logits):
+    scores = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    scores = scores / scores.sum(axis=-1, keepdims=True)
+    experts = np.argsort(-scores, axis=-1, kind="stable")[:, :2]
+    weights = np.take_along_axis(scores, experts, axis=-1)
+    return weights / weights.sum(axis=-1, keepdims=True), experts.astype(np.int32)
+
+
+def largest_three(x):
+    return np.sort(x, axis=-1)[..., -3:]
+
+
+def largest_three_first(x):
+    return np.sort(x, axis=-1)[..., ::-1][..., :3]
+
+
+def second_largest(x):
+    return np.sort(x, axis=-1)[..., -2]
+
+
+def sorted_rows(x):
+    return np.sort(x, axis=-1)
+
+
+def sorted_columns_downwards(x):
+    return -np.sort(-x, axis=0)
+
+
+def order_of_rows(x):
+    return np.argsort(x, axis=-1, kind="stable").astype(np.int32)
+
+
+def ranks(x):
+    return np.argsort(np.argsort(x, axis=-1), axis=-1).astype(np.float32)
+
+
+def median_of_rows(x):
+    return np.median(x, axis=-1)
+
+
+def trimmed_scale(x):
+    low, high = np.percentile(x, 25, axis=-1), np.quantile(x, 0.75, axis=-1)
+    middle = np.median(x, axis=-1, keepdims=True)
+    return (x - middle) / (high - low)[..., None]
+
+
+def one_of_largest(x, k: int = 3):
+    chosen = np.argsort(-x, axis=-1, kind="stable")[:, :k]
+    mask = np.zeros_like(x)
+    np.put_along_axis(mask, chosen, 1.0, axis=-1)
+    return np.where(mask > 0, x, -np.inf)
+
+
+def by_the_order_of_keys(x, keys):
+    return np.take_along_axis(x, np.argsort(keys, axis=-1, kind="stable"), axis=-1)
+
+
+def scores_of_chosen(x, w, chosen):
+    return np.take_along_axis(x @ w, chosen, axis=-1)
+
+
+def normed_rows(x, ids):
+    centred = x - x.mean(axis=-1, keepdims=True)
+    return (centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + 1e-5))[ids]
+
+
+def sums_by_place(x, ids):
+    return np.cumsum(x.sum(-1))[ids]

@@ -21,7 +21,6 @@ from tests.ci.create.traced import LocalTracer
 REFUSED = {
     "mirrored_product": "'flip' of a tensor is not lowered",
     "recurrence": "computes each element from the one before",
-    "scaled_rows_of_a_product": "indexes what it has computed",
     "rows_by_a_mask": "indexes a tensor with a mask",
 }
 """Those that are not made, and why."""

@@ -255,6 +255,20 @@ def test_halves_of_an_axis_come_through_the_stand_in(tmp_path: Path) -> None:
     np.testing.assert_allclose(scope["golden"](x, cos, sin), x * cos + changed * sin)
 
 
+def test_what_sorts_gives_values_and_their_places(torch: Any) -> None:
+    x = np.random.default_rng(2).permutation(24).reshape(4, 6).astype(float)
+    given = torch.Tensor(x.copy())
+    values, places = torch.topk(given, 2, dim=0)
+    np.testing.assert_array_equal(values.data, np.sort(x, axis=0)[::-1][:2])
+    np.testing.assert_array_equal(np.take_along_axis(x, places.data, 0), values.data)
+    lowest = torch.topk(given, 2, largest=False).values.data
+    np.testing.assert_array_equal(lowest, np.sort(x, axis=-1)[:, :2])
+    np.testing.assert_array_equal(torch.median(given, dim=1).values.data, np.sort(x)[:, 2])
+    found = given.clone().scatter_(1, torch.Tensor(np.array([[0], [1], [2], [3]])), 99.0).data
+    assert (found[[0, 1, 2, 3], [0, 1, 2, 3]] == 99).all()
+    np.testing.assert_array_equal(given.data, x)
+
+
 def test_tensors_are_stacked_along_a_new_axis(torch: Any) -> None:
     found = torch.stack([torch.Tensor(X), torch.Tensor(-X)], dim=1).data
     np.testing.assert_array_equal(found, np.stack([X, -X], axis=1))
@@ -289,6 +303,18 @@ FORWARDS = {
         ids = (x * 7).long()
         rows = F.embedding(ids[:, 0], y) + y.index_select(0, ids[:, 1])
         return rows + torch.gather(y, 1, ids)""",
+    "gate": """
+        values, places = torch.topk(F.softmax(x, dim=-1), 3, dim=-1)
+        kept = torch.zeros_like(x).scatter(-1, places, values / values.sum(-1, keepdim=True))
+        return kept @ y.t()""",
+    "sorted": """
+        down, places = x.sort(dim=-1, descending=True)
+        low = torch.median(x, dim=-1, keepdim=True).values + x.kthvalue(2, dim=0).values
+        return torch.cumsum(down, dim=-1) * low + torch.max(x, dim=1, keepdim=True)[1]""",
+    "copied": """
+        z = x.clone()
+        z[:, 0] = 0.0
+        return x + z""",
     "attention": """
         return F.scaled_dot_product_attention(x, y, y, is_causal=True)""",
 }

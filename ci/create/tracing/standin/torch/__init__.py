@@ -13,7 +13,7 @@ import numpy as np
 
 from ci.create.tracing.tape import Untraceable
 
-from . import methods
+from . import methods, ordered
 from .tensor import Tensor, of, plain, tensor, wrap
 
 __version__ = "0 (stand-in of ascendopt)"
@@ -194,5 +194,5 @@ def __getattr__(name: str) -> Any:
 
 from . import nn  # noqa: E402
 
-__all__ = ["Tensor", "methods", "nn", "of", "plain", "tensor"]
+__all__ = ["Tensor", "methods", "nn", "of", "ordered", "plain", "tensor"]
 _sys.modules.setdefault(__name__ + ".linalg", _sys.modules[__name__])

@@ -240,7 +240,7 @@ class Tensor:
         return Tensor(np.prod(self.data, axis=_axis(dim), keepdims=keepdim))
 
     def max(self, dim: Any = None, keepdim: bool = False) -> Any:
-        """The largest; along an axis with where it is, which only numpy arrays tell."""
+        """The largest; along an axis with where it is."""
         if isinstance(dim, Tensor):
             return self._with(np.maximum, dim)
         return self._extreme(np.max, np.argmax, dim, keepdim)
@@ -255,8 +255,7 @@ class Tensor:
         found = Tensor(value(self.data, axis=_axis(dim), keepdims=keepdim))
         if dim is None:
             return found
-        at = place(self.data, axis=dim) if isinstance(self.data, np.ndarray) else None
-        return Extreme(found, at)
+        return Extreme(found, Tensor(place(self.data, axis=dim, keepdims=keepdim)))
 
     def amax(self, dim: Any = None, keepdim: bool = False) -> Tensor:
         """The largest."""
@@ -354,6 +353,10 @@ class Tensor:
         """Over a larger shape."""
         return Tensor(np.broadcast_to(self.data, tuple(shape)))
 
+    def clone(self, **_: Any) -> Tensor:
+        """The same elements, which may be assigned to."""
+        return Tensor(np.copy(self.data))
+
     # Dtypes and what has no meaning here
 
     def to(self, *where: Any, **named: Any) -> Tensor:
@@ -369,4 +372,4 @@ class Tensor:
     bool = lambda self: Tensor(self.data.astype(np.bool_))  # noqa: E731
     long = lambda self: Tensor(self.data.astype(np.int64))  # noqa: E731
     int = lambda self: Tensor(self.data.astype(np.int32))  # noqa: E731
-    contiguous = clone = detach = cuda = cpu = lambda self, *_, **__: self  # noqa: E731
+    contiguous = detach = cuda = cpu = lambda self, *_, **__: self  # noqa: E731
