@@ -47,12 +47,11 @@ class Expander:
         if op in COMPARISONS:
             return self._compared(op, self.numeric(args[0]), self.numeric(args[1]))
         if op in ("and", "or", "not"):
-            masks = tuple(self._as_mask(a) for a in args)
-            return self._written.item(op, masks, mask=True)
+            return self._joined(op, args)
         if op == "where":
             return self._where(args)
         if node.dtype == "bool" and op == "mul":
-            return self._written.item("and", tuple(self._as_mask(a) for a in args), mask=True)
+            return self._joined("and", args)
         return self._number(op, tuple(self.numeric(a) for a in args))
 
     def _fewer(self, value: Value, than: Value) -> bool:
@@ -67,11 +66,11 @@ class Expander:
             return self._written.item("where", (value, number(1), number(0)))
         return value
 
-    def _as_mask(self, value: Value) -> Value:
-        if self._written.is_mask(value):
-            return value
+    def _as_mask(self, value: Value) -> int:
         if isinstance(value, Scalar):
             raise InputError("It joins a mask with a number.")
+        if self._written.is_mask(value):
+            return value
         return self._written.item("ne", (value, number(0)), mask=True)
 
     def _cast(self, to: str, before: str, value: Value) -> Value:
@@ -97,6 +96,20 @@ class Expander:
                 a, b = self._wide(a, groups), self._wide(b, groups)
         return self._written.item(op, (a, b), mask=True)
 
+    def _joined(self, op: str, args: tuple[Value, ...]) -> Value:
+        """What and, or, not make of masks."""
+        masks = [self._as_mask(a) for a in args]
+        groups = frozenset().union(*(self._written.items[m].groups for m in masks))
+        wide = tuple(self._wide_mask(m, groups) for m in masks)
+        return self._written.item(op, wide, mask=True)
+
+    def _wide_mask(self, mask: int, groups: frozenset[str]) -> int:
+        """A mask over these groups."""
+        if self._written.items[mask].groups == groups:
+            return mask
+        ones = self._written.item("where", (mask, number(1), number(0)))
+        return self._written.item("ne", (self._wide(ones, groups), number(0)), mask=True)
+
     def _wide(self, value: int, groups: frozenset[str]) -> int:
         """A value over these groups."""
         if self._written.items[value].groups == groups:
@@ -108,14 +121,10 @@ class Expander:
         if isinstance(condition, Scalar):
             raise InputError("It chooses by a condition that is known before; do it in Python.")
         condition = self._as_mask(condition)
-        assert isinstance(condition, int)
         a, b = self.numeric(args[1]), self.numeric(args[2])
         found = [self._written.items[v].groups for v in (condition, a, b) if isinstance(v, int)]
         groups = frozenset().union(*found)
-        if self._written.items[condition].groups != groups:
-            ones = self._written.item("where", (condition, number(1), number(0)))
-            wide = self._written.item("expand", (ones,), groups)
-            condition = self._written.item("ne", (wide, number(0)), mask=True)
+        condition = self._wide_mask(condition, groups)
         both = [
             self._written.item("expand", (v,), groups)
             if isinstance(v, int) and self._written.items[v].groups != groups

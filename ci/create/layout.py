@@ -426,7 +426,8 @@ class _Maker(Items):
                 "It indexes an axis of one element, one that is cut into parts elsewhere, or by the"
                 " same place all along; that is not lowered."
             )
-        op, args = self.graph.nodes[source].op, (places,)
+        op = self.graph.nodes[source].op
+        args: tuple[int, ...] = (places,)
         if op == "slice":
             part = self.parts.loaded(source, self.inputs)
             name, dtype = part.name, part.dtype

@@ -8,6 +8,7 @@ bytes, only so many follow, and repeat.
 """
 
 import ctypes
+import functools
 import importlib.util
 import inspect
 import json
@@ -183,6 +184,7 @@ def load(file: Path) -> ModuleType:
     module = sys.modules["ascendopt_golden"] = importlib.util.module_from_spec(spec)
     sys.dont_write_bytecode = True
     sys.path.insert(0, str(file.parent))
+    _keep_equal_elements_in_order()
     try:
         spec.loader.exec_module(module)
     except ModuleNotFoundError as problem:
@@ -194,6 +196,20 @@ def load(file: Path) -> ModuleType:
     except BaseException as problem:
         raise ValueError(f"{file} cannot be loaded: {type(problem).__name__}: {problem}.") from None
     return module
+
+
+def _keep_equal_elements_in_order() -> None:
+    """Let numpy.argsort be stable where its caller does not say how it sorts: which of two equal
+    elements comes first depends on the processor otherwise."""
+    plain = np.argsort
+
+    @functools.wraps(plain)
+    def argsort(a: Any, axis: Any = -1, kind: Any = None, *more: Any, **named: Any) -> Any:
+        if kind is None and not more and not named:
+            kind = "stable"
+        return plain(a, axis, kind, *more, **named)
+
+    np.argsort = argsort
 
 
 def read(stream: BinaryIO, described: Any) -> Any:

@@ -184,7 +184,8 @@ def given(plan: Plan, statement: Statement, queue: str, kind: str, homes: list[s
     turns = len(homes)
     sizes = {"tile": "rows, cols, width", "rows": "1, rows, rows", "cols": "1, cols, pitch"}[own]
     whole = {"tile": "count", "rows": "rows", "cols": "cols"}[own]
-    work, order = f"{own}Turns{turns}", f"{own}Order{turns}"
+    size = {"T": "", "float16": "Narrow", "bfloat16": "Narrow"}.get(tensor.dtype, "Wide")
+    work, order = f"{own}Turns{turns}", f"{own}Order{turns}{size}"
     beside = Room(
         turns * (own == "tile"), turns * (own == "rows"), turns * (own == "cols"), turns * VECTOR
     )

@@ -106,6 +106,16 @@ def put_along_axis(x: Traced, indices: Traced, values: Any, axis: Any) -> None:
     x.node = astype(found, x.dtype).node
 
 
+def _stable_method(x: Traced, axis: Any = -1, kind: Any = None, **_: Any) -> Traced:
+    """ndarray.argsort, which is not numpy.argsort: golden functions have a stable one."""
+    if kind not in ("stable", "mergesort"):
+        raise Untraceable(
+            "It calls .argsort() of an array, which leaves open which of two equal elements comes"
+            " first; write numpy.argsort, or say kind='stable'."
+        )
+    return argsort(x, axis)
+
+
 definitions.FUNCTIONS |= {
     "sort": sort,
     "argsort": argsort,
@@ -114,4 +124,4 @@ definitions.FUNCTIONS |= {
     "percentile": percentile,
     "put_along_axis": put_along_axis,
 }
-definitions.METHODS |= {"sort": sort_in_place, "argsort": argsort}
+definitions.METHODS |= {"sort": sort_in_place, "argsort": _stable_method}

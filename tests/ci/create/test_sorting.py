@@ -11,8 +11,9 @@ from ci.create.golden_text import golden_text
 from ci.create.graph import Graph
 from ci.create.operator_files import Made, make
 from ci.create.simplify import simplified
-from ci.create.sorting import MOST_ROUNDS
+from ci.create.sorting import MOST_COUNTED, MOST_ROUNDS
 from ci.create.task import task_of
+from ci.model.errors import InputError
 from tests.ci.create.traced import LocalTracer
 
 WITHOUT_ORDER = np.array(
@@ -78,6 +79,19 @@ def test_the_host_refuses_fewer_elements_than_are_taken_and_another_number(tmp_p
     guards = made(few, tmp_path, [4, 9]).layouts[0].guards
     told = {(op, left.name, right.constant) for op, left, right in guards}
     assert told >= {("ge", "x.1", 3.0), ("eq", "count", 3.0)}
+
+
+def test_too_many_elements_are_refused_and_the_host_knows_how_many_are(tmp_path: Path) -> None:
+    guards = made(lambda x: np.sort(x, axis=-1), tmp_path, [4, 9]).layouts[0].guards
+    told = {(op, left.name, right.constant) for op, left, right in guards}
+    assert ("le", "x.1", float(MOST_COUNTED)) in told
+    with pytest.raises(InputError, match=f"sorts {MOST_COUNTED + 1} elements at a time"):
+        made(lambda x: np.sort(x, axis=-1), tmp_path, [4, MOST_COUNTED + 1])
+
+
+def test_a_sort_that_leaves_open_which_equal_element_comes_first_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="which of two equal elements"):
+        made(lambda x: x.argsort(axis=-1), tmp_path, [4, 9])
 
 
 @pytest.mark.parametrize(("count", "phases"), [(MOST_ROUNDS, 1), (MOST_ROUNDS + 1, 2)])

@@ -45,6 +45,15 @@ def test_scipy_can_be_used(tmp_path: Path) -> None:
     assert isinstance(out, np.ndarray) and out.tolist() == [0, 0]
 
 
+def test_equal_elements_keep_their_order_where_a_golden_sorts(tmp_path: Path) -> None:
+    source = "import numpy as np\n\ndef f(x):\n    return np.argsort(x), np.argsort(-x, kind=None)\n"
+    ties = np.arange(600, dtype=np.float32) // 7 % 3
+    golden = Golden(workload(tmp_path, source))
+    up, down = golden.outputs(case("float32", "int64", (600,)), [ties])
+    np.testing.assert_array_equal(up, np.argsort(ties, kind="stable"))
+    np.testing.assert_array_equal(down, np.argsort(-ties, kind="stable"))
+
+
 def test_integers_are_rounded_and_saturated(tmp_path: Path) -> None:
     golden = Golden(workload(tmp_path, "def f(x):\n    return x * 100\n"))
     (out,) = golden.outputs(case("float32", "int8"), [np.array([1.3, 0.025], np.float32)])
