@@ -23,7 +23,15 @@ HELPERS: Final = (
     *("CopyOut", "Arrived", "Done", "Take", "TakeByte"),
     *("Claimed", "Deliver", "Give", "GiveByte", "Turn", "OneRun", "CopyInTurned", "CopyOutTurned"),
     *("LineElements", "Multiples", "TakeTurned", "GiveTurned", "CopyInSteps", "TakeSteps"),
-    *("GiveTurns", "GiveTurnsWide", "HalfOf", "GiveHalf", "PlaceAt", "GatherRows", "GatherElements"),
+    *(
+        "GiveTurns",
+        "GiveTurnsWide",
+        "HalfOf",
+        "GiveHalf",
+        "PlaceAt",
+        "GatherRows",
+        "GatherElements",
+    ),
     *("CopyInApart", "GiveApart", "CopyOutApart"),
 )
 NEEDS: Final = {
@@ -69,6 +77,7 @@ def kernel_text(lowered: Lowered, title: str) -> str:
     depths = {queue_of(q.tensor, q.out): q.depth for q in lowered.queues}
     slots = {s.name: s for form in (False, True) for s in lowered.slots(form)}
     first = next((t for t in tensors if t.dtype == "T"), None)
+    made = [method for p in plans.values() for method in methods(p, depths)]
     return (
         templates()
         .get_template("kernel.cpp.j2")
@@ -94,7 +103,8 @@ def kernel_text(lowered: Lowered, title: str) -> str:
             totals=totals,
             kept=kept(program),
             process=_process(lowered, two),
-            methods=[method for p in plans.values() for method in methods(p, depths)],
+            methods=made,
+            nan="NAN_F" in str(made),
             shares=any(p.groups for p in program.phases),
             split=lowered.split is not None,
             parts_bytes=PARTS_BYTES,

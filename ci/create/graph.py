@@ -36,7 +36,9 @@ SORT = "sort"
 """A tensor in ascending order along an axis, equal elements as they came; or the places of that."""
 LEAVES = ("input", "const", "attr", "extent", "rank")
 SHAPES = ("reshape", "broadcast", "transpose", "flip", "slice", "concat", "iota")
-_KNOWN = frozenset((*LEAVES, *ELEMENTWISE, *REDUCTIONS, *SCANS, *WINDOWS, *DOTS, *SHAPES, GATHER, SORT))
+_KNOWN = frozenset(
+    (*LEAVES, *ELEMENTWISE, *REDUCTIONS, *SCANS, *WINDOWS, *DOTS, *SHAPES, GATHER, SORT)
+)
 _COUNT = {
     **dict.fromkeys((*UNARY, "cast", *REDUCTIONS, *SCANS, *WINDOWS, *SHAPES, SORT, "extent"), 1),
     **dict.fromkeys((*BINARY, *COMPARISONS, *LOGIC), 2),

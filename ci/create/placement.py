@@ -90,8 +90,7 @@ class Placement:
     def items(self, phase: int) -> list[Item]:
         """The layout's items as a phase has them: what an earlier one left is loaded."""
         found = [
-            self._of_memory(item) if self._left(item, phase) else item
-            for item in self.layout.items
+            self._of_memory(item) if self._left(item, phase) else item for item in self.layout.items
         ]
         for i, (tensor, at) in self.kept.items():
             if at < phase:

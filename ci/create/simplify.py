@@ -12,8 +12,8 @@ from ci.model.errors import InputError
 
 
 def simplified(graph: Graph) -> Graph:
-    """The graph without sorting, with `concat(0, scan(x[:-1]))` and `concat(0, scan(x)[:-1])` said as
-    one scan, and with scans and places from the end in place of `flip`."""
+    """The graph without sorting, with `concat(0, scan(x[:-1]))` and `concat(0, scan(x)[:-1])` said
+    as one scan, and with scans and places from the end in place of `flip`."""
     graph = without_sorts(graph)
     nodes = list(graph.nodes)
     for place, node in enumerate(nodes):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ci.create.graph import GATHER, SORT, Graph, Node
+from ci.model.amount import amount
 from ci.model.errors import InputError
 
 MOST_ROUNDS: Final = 16
@@ -19,8 +20,8 @@ MOST_ROUNDS: Final = 16
 
 
 MOST_COUNTED: Final = 512
-"""Elements of a row that are sorted by counting: 14 vector instructions for 64 pairs of them, so that
-a core takes 30 µs for such a row."""
+"""Elements of a row that are sorted by counting: 14 vector instructions for 64 pairs of them, so
+that a core takes 30 µs for such a row."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ class _Sorter:
         return self._write("concat", parts, shape, first.dtype, {"axis": axis})
 
     def _taken(self, table: int, place: int, axis: int) -> int:
-        """The element of each row that stands at a place."""
+        """The element of each row at a place."""
         here = self._each("eq", self._counted(table, axis), place)
         dtype = self.nodes[table].dtype
         kept = self._each("where", here, table, self._number(0.0), dtype=dtype)
@@ -282,9 +283,9 @@ class _Sorter:
         before, size, behind = shape[:axis], shape[axis], shape[axis + 1 :]
         if size > MOST_COUNTED:
             raise InputError(
-                f"It sorts {size} elements at a time, of which each is compared with each;"
-                f" {MOST_COUNTED} at most can be. A few from an end, as in [..., :8], are taken of"
-                " any number."
+                f"It sorts {amount(size, 'element')} at a time, of which each is compared with"
+                f" each, and the most are {MOST_COUNTED}. A few from an end, as in [..., :8], are"
+                " taken of any number."
             )
         most = self._number(float(MOST_COUNTED))
         self.guards["le", self._length(key, axis), most] = None

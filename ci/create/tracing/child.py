@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from ci.create.tracing import derived as derived  # it enters all of numpy's functions
-from ci.create.tracing import positions
 from ci.create.tracing import ordered as ordered
+from ci.create.tracing import positions
 from ci.create.tracing import scattered as scattered
 from ci.create.tracing import windowed as windowed
 from ci.create.tracing.array import Traced, lift

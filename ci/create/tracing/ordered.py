@@ -1,4 +1,4 @@
-"""numpy's functions that sort, or take what stands at a place of the order."""
+"""numpy's functions that sort, or take what is at a place of the order."""
 
 from __future__ import annotations
 

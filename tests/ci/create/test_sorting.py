@@ -40,7 +40,9 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "median": lambda x: np.median(x, axis=-1),
     "median of all": lambda x: np.median(x[:2]),
     "third": lambda x: np.quantile(np.where(np.isfinite(x), x, 0.0), 1 / 3, axis=0),
-    "of another": lambda x: np.take_along_axis(x[:, ::-1] * 2, np.argsort(x, kind="stable"), axis=1),
+    "of another": lambda x: np.take_along_axis(
+        x[:, ::-1] * 2, np.argsort(x, kind="stable"), axis=1
+    ),
     "few of another": lambda x: np.take_along_axis(
         x[:, ::-1] * 2, np.argsort(x, kind="stable")[:, :2], axis=1
     ),

@@ -46,7 +46,9 @@ def test_scipy_can_be_used(tmp_path: Path) -> None:
 
 
 def test_equal_elements_keep_their_order_where_a_golden_sorts(tmp_path: Path) -> None:
-    source = "import numpy as np\n\ndef f(x):\n    return np.argsort(x), np.argsort(-x, kind=None)\n"
+    source = (
+        "import numpy as np\n\ndef f(x):\n    return np.argsort(x), np.argsort(-x, kind=None)\n"
+    )
     ties = np.arange(600, dtype=np.float32) // 7 % 3
     golden = Golden(workload(tmp_path, source))
     up, down = golden.outputs(case("float32", "int64", (600,)), [ties])

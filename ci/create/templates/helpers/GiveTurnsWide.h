@@ -1,5 +1,5 @@
-// Queues rows of `turns * cols` whole numbers of eight bytes of the values in `work`, one of each in
-// turn, which are gathered as float in `line`.
+// Queues rows of `turns * cols` whole numbers of eight bytes of the values in `work`, one of each
+// in turn, which are gathered as float in `line`.
 template <typename T, typename Queue>
 __aicore__ inline void GiveTurnsWide(Queue& queue, const LocalTensor<float>& work,
                                      const LocalTensor<float>& line,

@@ -22,7 +22,11 @@ def sort(self: Tensor, dim: int = -1, descending: bool = False, stable: bool = T
 
 
 def topk(
-    self: Tensor, k: Any, dim: int = -1, largest: bool = True, sorted: bool = True  # noqa: A002
+    self: Tensor,
+    k: Any,
+    dim: int = -1,
+    largest: bool = True,
+    sorted: bool = True,  # noqa: A002
 ) -> Extreme:
     """The k largest, the largest first, and their places."""
     along = dim % self.ndim
