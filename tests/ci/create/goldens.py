@@ -83,8 +83,8 @@ def transposed(x):
     return x + x.T
 
 
-def sorts(x):
-    return np.sort(x, axis=-1)
+def searches(x):
+    return np.argpartition(x, 3, axis=-1)
 
 
 def reads_secrets(x):

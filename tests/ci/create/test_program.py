@@ -184,7 +184,7 @@ def test_a_reduction_to_one_number_makes_all_cores_meet() -> None:
     ("name", "says"),
     [
         ("decides", "decides by a value"),
-        ("sorts", "sorts or searches"),
+        ("searches", "sorts or searches"),
         pytest.param("reads_secrets", "cannot be traced", marks=needs_hidden_files),
         ("nothing_of_this_name", "defines no function"),
     ],
