@@ -72,15 +72,20 @@ def queues(plans: Sequence[Plan]) -> list[Queue]:
         )
     whole = ("tile", "turned")
     tiles = sum(not out and kind in whole for (_, out), kind in kinds.items())
-    spare = EVENTS - inputs - tiles - any(p.phase.totals for p in plans) - any(map(splits, plans))
+    others = any(p.phase.totals for p in plans) + any(map(splits, plans))
+    spare = EVENTS - inputs - tiles - others
     double = spare >= 0
+    given = [kind in (*whole, "halo") for (_, out), kind in kinds.items() if out]
+    double_out = EVENTS - len(given) - sum(given) - others >= 0
     further = len(ahead - {t for (t, out), kind in kinds.items() if not out and kind in whole})
     deep = spare >= further
 
     def depth(tensor: Tensor, out: bool, kind: str) -> int:
-        if kind in whole or (out and kind == "halo"):
-            return 2 if out or double else 1
-        return 2 if deep and not out and tensor in ahead else 1
+        if out:
+            return 2 if double_out and kind in (*whole, "halo") else 1
+        if kind in whole:
+            return 2 if double else 1
+        return 2 if deep and tensor in ahead else 1
 
     return [
         Queue(tensor, out, kind, depth(tensor, out, kind), rooms.get(tensor))

@@ -155,6 +155,25 @@ def test_single_columns_are_right_both_ways(tmp_path: Path) -> None:
     assert "CopyInApart(" in kernel and "CopyOutApart(" in kernel
 
 
+BEST = """
+cases:
+  - name: rows
+    inputs:
+      x: {shape: [20, 70], dtype: float16}
+      ids: {shape: [9], dtype: int32, range: [-20, 19]}
+"""
+
+
+@pytest.mark.long
+def test_the_best_of_rows_and_rows_of_what_was_computed_are_right(tmp_path: Path) -> None:
+    """The columns of an output are one run, in each width of its elements."""
+    made = create(f"{FILE}:best_of_rows", settings(tmp_path, BEST))
+    assert [c.name for c in made.cases] == ["rows", "rows_float32", "rows_bfloat16"]
+    assert made.varied > 20
+    kernel = (Path(made.folder) / "op_kernel" / "best_of_rows.cpp").read_text()
+    assert "GiveTurnsWide<" in kernel and "CopyOutApart(" not in kernel
+
+
 def test_nothing_is_left_of_what_cannot_be_made(tmp_path: Path) -> None:
     asked = settings(tmp_path)
     with pytest.raises(InputError, match="decides by a value"):

@@ -5,6 +5,7 @@ import pytest
 from ci.create.emit_kernel import kernel_text
 from ci.create.layout import layout_of
 from ci.create.lower import lower
+from ci.create.passes.budget import EVENTS
 from ci.create.schedule import program_of
 from ci.model.errors import InputError
 from tests.ci.create.test_program import Shapes, layout, tracer
@@ -129,6 +130,14 @@ def test_values_that_take_turns_are_stored_as_one_run() -> None:
     assert f"CopyOut(outY0Part0, {where}, rows, 2 * cols, lengthE);" in text
     given = [line.strip().partition("(")[0] for line in text.splitlines() if "tileTurns2, " in line]
     assert given.count("Beside<DTYPE_Y0>") == 2 and given.count("GiveTurns<DTYPE_Y0>") == 1
+
+
+@pytest.mark.parametrize(("name", "depth"), [("gelu", 2), ("five_powers", 1)])
+def test_outputs_have_no_more_buffers_than_a_pair_of_pipes_has_events(
+    name: str, depth: int
+) -> None:
+    found = [q.depth for q in lower(program_of(name, layout(name, ((20, 70),)))).queues if q.out]
+    assert set(found) == {depth} and sum(found) <= EVENTS
 
 
 def test_bytes_in_steps_are_refused() -> None:
