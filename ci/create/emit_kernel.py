@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import resources
 from typing import Any, Final
@@ -74,11 +75,13 @@ def kernel_text(lowered: Lowered, title: str) -> str:
     totals = [t.value.name for p in lowered.streamed for t in p.phase.totals if t.value]
     two = bool(lowered.resident)
     plans = {p.name: p for p in (*lowered.streamed, *lowered.resident)}
-    depths = {queue_of(q.tensor, q.out): q.depth for q in lowered.queues}
+    depths = {
+        queue_of(tensor, q.out): q.depth for q in lowered.queues for tensor in (q.tensor, *q.others)
+    }
     slots = {s.name: s for form in (False, True) for s in lowered.slots(form)}
     first = next((t for t in tensors if t.dtype == "T"), None)
     made = [method for p in plans.values() for method in methods(p, depths)]
-    return (
+    text = (
         templates()
         .get_template("kernel.cpp.j2")
         .render(
@@ -111,6 +114,11 @@ def kernel_text(lowered: Lowered, title: str) -> str:
             apart=any(name.endswith("Apart") for name in wanted),
         )
     )
+    for queue in lowered.queues:
+        for other in queue.others:
+            own, shared = queue_of(other, queue.out), queue_of(queue.tensor, queue.out)
+            text = re.sub(rf"\b{own}\b", shared, text)
+    return text
 
 
 def kept(program: Program) -> list[dict[str, str]]:

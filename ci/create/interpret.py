@@ -336,8 +336,12 @@ class _Machine:
         whole = self.memory[tensor.memory]
         if not tensor.runs:
             return whole.reshape([self.sizes[g] for g in tensor.groups])
-        ranges = []
-        for run in tensor.runs:
+        ranges, runs = [], tensor.runs
+        outer = len(runs) - tensor.single
+        if all(run.start == "0" for run in runs[outer:-1]):  # they take turns as in one axis
+            whole = whole.reshape(*whole.shape[:outer], -1) if tensor.single else whole
+            runs = (*runs[:outer], *runs[max(outer, len(runs) - 1) :])
+        for run in runs:
             start = sum(int(s) if s.isdigit() else self.sizes[s] for s in run.start.split("+"))
             count = math.prod(self.sizes[g] for g in run.groups)
             ranges.append(slice(start, start + (count - 1) * run.step + 1, run.step))

@@ -403,7 +403,7 @@ class _Maker(Items):
             self.names[x] for x in leaves_of([a for axis in node.axes() for a in arg[axis]])
         )
         if node.op == "iota":
-            return self.item("iota", (), along)
+            return self._counted_along(leaves_of([a for axis in node.axes() for a in arg[axis]]))
         value = Expander(self).numeric(args[0])
         if node.op.startswith("reduce_"):
             return self._reduced(node, value, along)
@@ -412,6 +412,17 @@ class _Maker(Items):
             op = node.op + (" reverse" if reverse else "") + (" exclusive" if before else "")
             return self.item(op, (value,), along=along) if along else value
         raise InputError(f"'{node.op}' is not lowered.")
+
+    def _counted_along(self, leaves: list[Atom]) -> int | Scalar:
+        """0, 1, 2 … along an axis, which may consist of several groups."""
+        found: int | Scalar = number(0)
+        for name in dict.fromkeys(self.names[leaf] for leaf in leaves):
+            last = max(place for place, leaf in enumerate(leaves) if self.names[leaf] == name)
+            each, behind = self.item("iota", (), frozenset({name})), leaves[last + 1 :]
+            if behind:
+                each = self.item("mul", (each, self._dim(behind)))
+            found = each if isinstance(found, Scalar) else self.item("add", (found, each))
+        return found
 
     def _gathered(self, index: int, node: Node) -> int:
         """What an input, or a range of one, has at places along an axis."""

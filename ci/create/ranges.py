@@ -221,7 +221,9 @@ class _Mover:
                 sizes[axis] = None
                 made = node.model_copy(update={"params": {**node.params, "sizes": sizes}})
                 return self._like(made, [cut(node.args[0], along)], shape)
-        if kept:
+        first = ends[1] == node.shape[axis] if node.params.get("reverse") else ends[0] == 0
+        begun = node.op.startswith("scan_") and first and step == 1  # the same scan of fewer
+        if kept or begun:
             return self._like(node, [cut(node.args[0], axis)], shape)
         if node.op == GATHER:
             (along,), (table, index) = node.axes(), node.args
@@ -264,8 +266,10 @@ class _Mover:
             after = _axis_before(node.shape, shape, axis)
             sizes = list(node.params.get("sizes") or [None] * len(node.shape))
             single = all(self._shape(p)[axis] == 1 for p in form.parts)
-            if after is None and axis and single and not form.laced:
-                return self._laced(node, form)
+            if after is None and single and not form.laced:
+                nested = self._nested(node, form)
+                if nested is not None or axis:
+                    return self._laced(node, form) if nested is None else nested
             if after is not None:
                 sizes[after] = None
                 node = node.model_copy(update={"params": {**node.params, "sizes": sizes}})
@@ -281,6 +285,30 @@ class _Mover:
             raise InputError(f"'{node.op}' of what was put together of parts is not lowered.")
         parts = (self._applied(node, p, after, self._shape(p)[axis]) for p in form.parts)
         return Joined(after, tuple(parts), form.laced)
+
+    def _nested(self, node: Node, form: Joined) -> Form | None:
+        """Single elements that were stacked, put together along several axes; None where the
+        reshape does not cut their axis."""
+        shape, axis = self._shape(form), form.axis
+        rest = len(shape) - axis - 1
+        inner = node.shape[axis : len(node.shape) - rest]
+        around = (*node.shape[:axis], *node.shape[len(node.shape) - rest :])
+        if around != (*shape[:axis], *shape[axis + 1 :]) or prod(inner) != len(form.parts):
+            return None
+        sizes = list(node.params.get("sizes") or [None] * len(node.shape))
+        sizes[axis : axis + len(inner)] = [None] * len(inner)
+        node = node.model_copy(update={"params": {**node.params, "sizes": sizes}})
+        single = (*shape[:axis], *(1 for _ in inner), *shape[axis + 1 :])
+        parts = [self._like(node, [self._whole(p)], single) for p in form.parts]
+
+        def nest(own: list[int], along: int) -> Form:
+            if along == axis + len(inner):
+                return own[0]
+            each = len(own) // inner[along - axis]
+            cut = (own[i : i + each] for i in range(0, len(own), each))
+            return Joined(along, tuple(nest(one, along + 1) for one in cut))
+
+        return nest(parts, axis)
 
     def _laced(self, node: Node, form: Joined) -> Form:
         """Lines that were stacked behind the others' elements, joined with the axis before: the

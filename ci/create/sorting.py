@@ -90,7 +90,8 @@ class _Sorter:
                 return replace(first, backwards=not first.backwards)
             if node.op == "slice" and (few := self._range(first, node)) is not None:
                 return few
-        if node.op == GATHER and node.params.get("each"):
+        line = len(node.shape) == 1 and first is not None
+        if node.op == GATHER and (line or node.params.get("each")):
             found = self._at_places(node, self._whole(first), given[1])
             if found is not None:
                 return found

@@ -68,7 +68,7 @@ class Parts:
         """The parts of an output, with the node that each of them is, or those that take turns."""
         together = self._columns(index, name, dtype)
         if together is not None:
-            return [(together, self.graph.nodes[index].args)]
+            return [together]
         found: list[tuple[Tensor, tuple[int, ...]]] = []
         for place, (nodes, starts) in enumerate(self._pieces(index, {})):
             label = f"{name}_part{place}"
@@ -84,20 +84,26 @@ class Parts:
                 found.append((part, (node,)))
         return found
 
-    def _columns(self, index: int, name: str, dtype: str) -> Tensor | None:
-        """An output that is put together of single columns, which take turns in it; None for others
-        and for elements that cannot."""
+    def _columns(self, index: int, name: str, dtype: str) -> tuple[Tensor, tuple[int, ...]] | None:
+        """An output that is put together of single columns, which take turns in it, and these; None
+        for others and for elements that cannot."""
+        node, elements = self.graph.nodes[index], self._elements(index, -1)
+        if not 1 < len(elements) <= MOST_COLUMNS or dtype not in TURNING:
+            return None
+        ends = range(node.axes()[0], len(node.shape))
+        if any(self.graph.nodes[e].shape[ends.start :] != (1,) * len(ends) for e in elements):
+            return None
+        starts: Starts = {axis: (number(0), 0, 1) for axis in ends}
+        part = self._part(f"{name}_part0", name, dtype, index, elements[0], starts)
+        return part, tuple(elements)
+
+    def _elements(self, index: int, outside: int) -> list[int]:
+        """What is put together in a node, part by part, the last axis first; itself alone where it
+        is not, or in another order."""
         node = self.graph.nodes[index]
-        count, last = len(node.args), len(node.shape) - 1
-        single = all(self.graph.nodes[a].shape[last:] == (1,) for a in node.args)
-        if node.op != "concat" or node.axes() != (last,) or not single or node.params.get("laced"):
-            return None
-        if not 1 < count <= MOST_COLUMNS or dtype not in TURNING:
-            return None
-        part = self._part(
-            f"{name}_part0", name, dtype, index, node.args[0], {last: (number(0), 0, 1)}
-        )
-        return part if part.groups else None
+        if node.op != "concat" or node.params.get("laced") or node.axes()[0] <= outside:
+            return [index]
+        return [e for arg in node.args for e in self._elements(arg, node.axes()[0])]
 
     def _pieces(self, index: int, starts: Starts) -> list[tuple[tuple[int, ...], Starts]]:
         node = self.graph.nodes[index]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from ci.create.scalars import Scalar
 
@@ -73,6 +74,11 @@ class Tensor:
         last = self.runs[-1]
         later = replace(last, start=f"{last.start}+{number}")
         return replace(self, runs=(*self.runs[:-1], later))
+
+    @property
+    def single(self) -> int:
+        """How many of the last axes have one element in the part."""
+        return len([*takewhile(lambda run: not run.groups, reversed(self.runs))])
 
     @property
     def gathered(self) -> bool:

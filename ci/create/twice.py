@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
+from itertools import count
 from typing import Final
 
 from ci.create.axes import axes_of_nodes, leaves_of
@@ -29,7 +30,7 @@ def read_twice(graph: Graph) -> Graph:
         if number > MOST_TIMES:
             break
         args = graph.nodes[place].args[::-1]
-        tries = (_again(graph, place, a, number, every) for a in args for every in (True, False))
+        tries = (_again(graph, place, a, every) for a in args for every in (True, False))
         found = [(one, len(one.nodes) - len(graph.nodes), _meeting(one)) for one in tries if one]
         parted = [(one, at) for one, more, at in found if at is None or at > place + more]
         if not parted:
@@ -60,7 +61,7 @@ def _tangled(graph: Graph) -> bool:
     return any(len(set(leaves)) != len(leaves) for leaves in flat)
 
 
-def _again(graph: Graph, place: int, arg: int, number: int, every: bool) -> Graph | None:
+def _again(graph: Graph, place: int, arg: int, every: bool) -> Graph | None:
     """The graph in which an argument of a node, or of `every` node from there on, is computed of
     inputs that are read once more; None where it is computed of none."""
     mine: set[int] = set()
@@ -76,13 +77,14 @@ def _again(graph: Graph, place: int, arg: int, number: int, every: bool) -> Grap
             left += graph.nodes[one].args
     if not way:
         return None
+    fresh = count(1 + max(node.params.get("again", 0) for node in graph.nodes))
     copied = {old: place + n for n, old in enumerate(sorted(way))}
     moved = {i: i + len(copied) * (i >= place) for i in range(len(graph.nodes))}
     clones = []
     for old in copied:
         node = _renumbered(graph.nodes[old], moved | copied, moved)
         if node.op == "input":
-            node = node.model_copy(update={"params": {**node.params, "again": number}})
+            node = node.model_copy(update={"params": {**node.params, "again": next(fresh)}})
         clones.append(node)
     turned = {**moved, arg: copied[arg]}
     rest = [

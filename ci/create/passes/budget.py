@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from ci.create.passes.base import BYTES, Budget, Plan, Room, Slot, same_for_all, splits
+from ci.create.passes.base import BYTES, VECTOR, Budget, Plan, Room, Slot, same_for_all, splits
 from ci.create.passes.steps import apart, in_steps, in_turns, leads, room, together
 from ci.create.passes.windows import Window
 from ci.create.tensors import Tensor
@@ -27,6 +28,15 @@ PARTS_BYTES = 8 * 1024
 its own."""
 
 
+_ROOMS: Final = {
+    "tile": Room(1, 0, 0, VECTOR),
+    "rows": Room(0, 1, 0, VECTOR),
+    "cols": Room(0, 0, 1, VECTOR),
+    "cell": Room(0, 0, 0, VECTOR),
+}
+"""Elements that a queue needs of what may share it."""
+
+
 @dataclass(frozen=True)
 class Queue:
     """A queue for one tensor; `kind` is the largest thing that goes through it."""
@@ -36,14 +46,18 @@ class Queue:
     kind: str
     depth: int
     room: Room | None = None
+    others: tuple[Tensor, ...] = ()
+    """What goes through it in other phases."""
 
 
 def queues(plans: Sequence[Plan]) -> list[Queue]:
-    """The queues of a kernel. Raises InputError for more than the events allow."""
+    """The queues of a kernel. Where there are not enough events for all tensors, those of different
+    phases share one. Raises InputError for more than the events allow even so."""
     size = {"cell": 0, "rows": 1, "cols": 2, "tile": 3, "turned": 4, "halo": 5}
     kinds: dict[tuple[Tensor, bool], str] = {}
     rooms: dict[Tensor, Room] = {}
     ahead = set[Tensor]()
+    phases: dict[tuple[Tensor, bool], set[int]] = {}
     for plan in plans:
         for region, statement in ((r, s) for r in plan.regions for s in r.statements):
             if statement.tensor is None or not leads(plan, region.statements, statement):
@@ -63,7 +77,22 @@ def queues(plans: Sequence[Plan]) -> list[Queue]:
                 kind, own = "halo", room(plan, statement)
                 rooms[statement.tensor] = together(rooms.get(statement.tensor, own), own)
             key = statement.tensor, out
+            phases.setdefault(key, set()).add(plan.phase.number)
             kinds[key] = max(kinds.get(key, "cell"), kind, key=lambda k: size[k])
+    most = max(sum(out == side for _, out in kinds) for side in (False, True))
+    paired = {t for plan in plans for pair in plan.pairs for t in (pair.first, pair.second)}
+    shared = _shared(kinds, phases, paired) if most > EVENTS else {}
+    others: dict[tuple[Tensor, bool], tuple[Tensor, ...]] = {}
+    for one, first in shared.items():
+        others[first] = (*others.get(first, ()), one[0])
+        ahead |= {first[0]} if one[0] in ahead else set()
+        if kinds[first] != kinds[one]:
+            rooms[first[0]] = together(
+                rooms.get(first[0], _ROOMS[kinds[first]]), _ROOMS[kinds[one]]
+            )
+    for first in {first for one, first in shared.items() if kinds[first] != kinds[one]}:
+        kinds[first] = "halo"
+    kinds = {key: kind for key, kind in kinds.items() if key not in shared}
     inputs = sum(not out for _, out in kinds)
     if inputs > EVENTS or len(kinds) - inputs > EVENTS:
         raise InputError(
@@ -72,11 +101,11 @@ def queues(plans: Sequence[Plan]) -> list[Queue]:
         )
     whole = ("tile", "turned")
     tiles = sum(not out and kind in whole for (_, out), kind in kinds.items())
-    others = any(p.phase.totals for p in plans) + any(map(splits, plans))
-    spare = EVENTS - inputs - tiles - others
+    parts = any(p.phase.totals for p in plans) + any(map(splits, plans))
+    spare = EVENTS - inputs - tiles - parts
     double = spare >= 0
     given = [kind in (*whole, "halo") for (_, out), kind in kinds.items() if out]
-    double_out = EVENTS - len(given) - sum(given) - others >= 0
+    double_out = EVENTS - len(given) - sum(given) - parts >= 0
     further = len(ahead - {t for (t, out), kind in kinds.items() if not out and kind in whole})
     deep = spare >= further
 
@@ -88,9 +117,37 @@ def queues(plans: Sequence[Plan]) -> list[Queue]:
         return 2 if deep and tensor in ahead else 1
 
     return [
-        Queue(tensor, out, kind, depth(tensor, out, kind), rooms.get(tensor))
+        Queue(
+            tensor,
+            out,
+            kind,
+            depth(tensor, out, kind),
+            rooms.get(tensor),
+            others.get((tensor, out), ()),
+        )
         for (tensor, out), kind in kinds.items()
     ]
+
+
+def _shared(
+    kinds: Mapping[tuple[Tensor, bool], str],
+    phases: Mapping[tuple[Tensor, bool], set[int]],
+    paired: set[Tensor],
+) -> dict[tuple[Tensor, bool], tuple[Tensor, bool]]:
+    """What goes through the queue of something else, as large if there is such a one: they belong to
+    different phases, between which all queues are empty."""
+    found: dict[tuple[Tensor, bool], tuple[Tensor, bool]] = {}
+    busy: dict[tuple[Tensor, bool], set[int]] = {}
+    for key, kind in kinds.items():
+        if kind not in _ROOMS or key[0] in paired:
+            continue
+        alike = [k for k in busy if (k[1], k[0].dtype) == (key[1], key[0].dtype)]
+        alike.sort(key=lambda k: kinds[k] != kind)
+        first = next((k for k in alike if not busy[k] & phases[key]), None)
+        if first is not None:
+            found[key] = first
+        busy.setdefault(first or key, set()).update(phases[key])
+    return found
 
 
 def budget(

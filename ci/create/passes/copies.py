@@ -19,7 +19,6 @@ from ci.create.passes.base import (
 from ci.create.passes.pairs import pair_of
 from ci.create.passes.steps import (
     apart,
-    columns,
     given,
     given_apart,
     in_steps,
@@ -317,10 +316,18 @@ def _store(plan: Plan, region: Region, statement: Statement) -> Step:
     if in_turns(statement):
         plan.helpers.add("CopyOut")
         homes = [plan.home(region, a.name) for a in statement.args if isinstance(a, Value)]
+        if value.kind == "cell":
+            plan.helpers.add("Give")
+            start = offset(plan, tensor)
+            lines = []
+            for i, home in enumerate(homes):
+                lines.append(f"Give<{kind}>({queue}, {home}, 8);")
+                lines.append(f"CopyOut({queue}, {tensor.memory}Gm[{start} + {i}], 1, 1, 1);")
+            return Step(lines, frozenset(homes), frozenset(), str(statement))
         made = given(plan, statement, queue, kind, homes)
-        single = columns(tensor)
-        one = replace(tensor, runs=tensor.runs[:-1]) if single else tensor
-        sizes = together_sizes(extent(plan, one, value.kind), len(homes), single)
+        single = tensor.single
+        one = replace(tensor, runs=tensor.runs[:-single]) if single else tensor
+        sizes = together_sizes(extent(plan, one, value.kind), len(homes), bool(single))
         made.lines.append(f"CopyOut({queue}, {where}, {sizes});")
         return made
     home = plan.home(region, value.name)

@@ -100,6 +100,8 @@ def room(plan: Plan, statement: Statement) -> Room:
         row = {"rows": most, "tile": 8 * most}.get(kind, 0)
         return Room(most * (kind == "tile"), row, most * (kind == "cols"), 8 * most)
     turns = in_turns(statement)
+    if turns and _kind(statement) == "cell":
+        return Room(0, 0, 0, VECTOR)
     step = len(statement.args) if turns else statement.tensor.step(statement.tensor.groups[-1])
     match _kind(statement):
         case "tile":
@@ -228,11 +230,6 @@ def given_apart(plan: Plan, statement: Statement, queue: str, kind: str, home: s
     sizes = {"tile": "rows, cols, width", "rows": "1, rows, rows", "cols": "1, cols, cols"}[own]
     line = f"GiveApart<{kind}>({queue}, {home}, {work}, {sizes});"
     return Step([line], frozenset([home]), frozenset([work]), str(statement))
-
-
-def columns(tensor: Tensor) -> bool:
-    """Whether values that take turns in a tensor are single elements of its last axis."""
-    return bool(tensor.runs) and not tensor.runs[-1].groups
 
 
 def together_sizes(sizes: str, turns: int, single: bool) -> str:

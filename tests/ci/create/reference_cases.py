@@ -250,4 +250,11 @@ CASES: dict[str, list[dict[str, Any]]] = {
         {"x": [9, 12], "ids": ([4], {**_I, "range": [0, 8]})},
         {"x": [20, 35], "ids": ([30], {**_I, "range": [-20, 19]})},
     ),
+    "rotations": _of({"q": [12, 4]}, {"q": [3, 9, 4]}),
+    "traces_of_corners": _of({"x": [12, 3, 4]}, {"x": [9, 3, 4]}),
+    "experts_of_groups": _of({"scores": [9, 32], "bias": [32]}, {"scores": [5, 64], "bias": [64]}),
+    "deviation_from_the_median": _of({"x": [5, 12]}, {"x": [9, 35]}),
+    "best_beams": _of({"scores": [3], "logp": [3, 50]}, {"scores": [5], "logp": [5, 17]}),
+    "place_in_all": _of({"x": [6], "w": [6, 12]}, {"x": [9], "w": [9, 35]}),
+    "threshold_of_sums": _of({"x": [5, 12]}, {"x": [9, 35]}),
 }

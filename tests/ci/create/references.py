@@ -529,3 +529,48 @@ def normed_rows(x, ids):
 
 def sums_by_place(x, ids):
     return np.cumsum(x.sum(-1))[ids]
+
+
+def rotations(q):
+    q = q / np.linalg.norm(q, axis=-1, keepdims=True)
+    w, x, y, z = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
+    rows = [
+        *(1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+        *(2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+        *(2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
+    ]
+    return np.stack(rows, axis=-1).reshape(*q.shape[:-1], 3, 3)
+
+
+def traces_of_corners(x):
+    return x[:, 0, 0] + x[:, 1, 2] * x[:, 2, 1]
+
+
+def experts_of_groups(scores, bias):
+    weights = 1 / (1 + np.exp(-scores))
+    groups = (weights + bias).reshape(len(scores), 4, -1)
+    best = np.sort(groups, axis=-1)[..., -2:].sum(-1)
+    kept = np.zeros_like(best)
+    np.put_along_axis(kept, np.argsort(-best, axis=-1, kind="stable")[:, :2], 1.0, axis=-1)
+    masked = np.where(kept[:, :, None] > 0, groups, -np.inf).reshape(scores.shape)
+    experts = np.argsort(-masked, axis=-1, kind="stable")[:, :4]
+    chosen = np.take_along_axis(weights, experts, axis=-1)
+    return experts.astype(np.int32), chosen / chosen.sum(-1, keepdims=True)
+
+
+def deviation_from_the_median(x):
+    return np.median(np.abs(x - np.median(x, axis=-1, keepdims=True)), axis=-1)
+
+
+def best_beams(scores, logp):
+    flat = (scores[:, None] + logp).reshape(-1)
+    best = np.argsort(-flat, kind="stable")[:4]
+    return flat[best], (best // logp.shape[1]).astype(np.int32)
+
+
+def place_in_all(x, w):
+    return np.argmax(np.tanh(x)[:, None] * w)
+
+
+def threshold_of_sums(x):
+    return (x - np.cumsum(x, axis=-1)[..., :3].sum(-1, keepdims=True)).max(-1)
