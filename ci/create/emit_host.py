@@ -255,13 +255,13 @@ def _need(need: Budget) -> str:
 
 
 def _smallest(lowered: Lowered) -> str:
-    sizes = {BYTES[q.tensor.dtype] for q in lowered.queues if q.kind in ("tile", "turned", "halo")}
+    sizes = {BYTES[q.tensor.dtype] for q in lowered.queues if q.kinds & {"tile", "turned", "halo"}}
     least = min([*(n for n in sizes if n), 4])
     return f"(narrow ? 2 : {least})" if 0 in sizes and least > 2 else str(least)
 
 
 def _mixed(lowered: Lowered) -> str:
-    sizes = {BYTES[q.tensor.dtype] for q in lowered.queues if q.kind in ("tile", "turned")}
+    sizes = {BYTES[q.tensor.dtype] for q in lowered.queues if q.kinds & {"tile", "turned"}}
     fixed = sizes - {0}
     if len(fixed) > 1:
         return "true"

@@ -66,7 +66,7 @@ def kernel_text(lowered: Lowered, title: str) -> str:
     """The whole kernel file."""
     program = lowered.program
     tensors = (*program.inputs, *program.outputs)
-    tiles = [q.tensor for q in lowered.queues if q.kind in ("tile", "turned", "halo")]
+    tiles = [q.tensor for q in lowered.queues if q.kinds & {"tile", "turned", "halo"}]
     wanted = set(lowered.helpers)
     if lowered.totals:
         wanted |= {"RowFold", "Spread"}

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ci.create.graph import COMPARISONS
 from ci.create.passes.base import Plan, Region, Step, folds_of, splits
 from ci.create.passes.copies import queue_of
 from ci.create.passes.steps import leads
 from ci.create.passes.vector import FOLDS
+from ci.create.program import Value
 
 
 def methods(plan: Plan, depths: Mapping[str, int]) -> list[dict[str, Any]]:
@@ -128,10 +130,16 @@ def _clearing(plan: Plan) -> list[str]:
     """Comparisons go over whole vectors, so what lies behind a tile must be something."""
     if not any(s.kind == "mask" for s in plan.slots.values()):
         return []
+    compared = {
+        plan.homes.get(a.name)
+        for s in plan.phase.statements
+        for a in s.args
+        if s.op in COMPARISONS and isinstance(a, Value) and a.kind == "cell"
+    }
     return [
         f"Duplicate({s.name}, 0.0f, {s.name}.GetSize());"
         for s in plan.slots.values()
-        if s.kind in ("tile", "rows", "cols")
+        if (s.kind in ("tile", "rows", "cols") or s.name in compared)
         and s.pool == "calc"
         and "ramp" not in s.name
         and s.name not in plan.setup

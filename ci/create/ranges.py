@@ -221,7 +221,13 @@ class _Mover:
                 sizes[axis] = None
                 made = node.model_copy(update={"params": {**node.params, "sizes": sizes}})
                 return self._like(made, [cut(node.args[0], along)], shape)
-        first = ends[1] == node.shape[axis] if node.params.get("reverse") else ends[0] == 0
+        turned = node.params.get("reverse")
+        if node.op.startswith("scan_") and not node.params.get("exclusive") and not kept:
+            last = ends == (0, 1) if turned else ends == (node.shape[axis] - 1, node.shape[axis])
+            if last and (turned or self._at_end(told[1])):  # all of it, folded
+                op = node.op.replace("scan", "reduce")
+                return self._write(op, node.args, shape, node.dtype, axes=[axis])
+        first = ends[1] == node.shape[axis] if turned else ends[0] == 0
         begun = node.op.startswith("scan_") and first and step == 1  # the same scan of fewer
         if kept or begun:
             return self._like(node, [cut(node.args[0], axis)], shape)
@@ -242,6 +248,13 @@ class _Mover:
                 counted = self._write("mul", (counted, factor), shape, node.dtype)
             return self._write("add", (counted, told[0]), shape, node.dtype)
         raise InputError(f"It takes a part of what '{node.op}' gives; that is not lowered.")
+
+    def _at_end(self, number: int) -> bool:
+        """Whether a number is the length of an axis, in its own words."""
+        node = self.nodes[number]
+        if node.op == "add" and self.nodes[node.args[1]].params.get("value") == 0:
+            node = self.nodes[node.args[0]]
+        return node.op == "extent"
 
     def _of_joined(self, node: Node, args: list[Form]) -> Form:
         """An operation on parts: what it makes of each of them, put together."""

@@ -48,6 +48,8 @@ class Queue:
     room: Room | None = None
     others: tuple[Tensor, ...] = ()
     """What goes through it in other phases."""
+    kinds: frozenset[str] = frozenset()
+    """What all of that is."""
 
 
 def queues(plans: Sequence[Plan]) -> list[Queue]:
@@ -79,11 +81,13 @@ def queues(plans: Sequence[Plan]) -> list[Queue]:
             key = statement.tensor, out
             phases.setdefault(key, set()).add(plan.phase.number)
             kinds[key] = max(kinds.get(key, "cell"), kind, key=lambda k: size[k])
-    most = max(sum(out == side for _, out in kinds) for side in (False, True))
+    short = [side for side in (False, True) if sum(out == side for _, out in kinds) > EVENTS]
     paired = {t for plan in plans for pair in plan.pairs for t in (pair.first, pair.second)}
-    shared = _shared(kinds, phases, paired) if most > EVENTS else {}
+    shared = _shared({k: v for k, v in kinds.items() if k[1] in short}, phases, paired)
     others: dict[tuple[Tensor, bool], tuple[Tensor, ...]] = {}
+    through = {key: {kind} for key, kind in kinds.items()}
     for one, first in shared.items():
+        through[first].add(kinds[one])
         others[first] = (*others.get(first, ()), one[0])
         ahead |= {first[0]} if one[0] in ahead else set()
         if kinds[first] != kinds[one]:
@@ -124,6 +128,7 @@ def queues(plans: Sequence[Plan]) -> list[Queue]:
             depth(tensor, out, kind),
             rooms.get(tensor),
             others.get((tensor, out), ()),
+            frozenset(through[tensor, out]),
         )
         for (tensor, out), kind in kinds.items()
     ]
@@ -134,8 +139,8 @@ def _shared(
     phases: Mapping[tuple[Tensor, bool], set[int]],
     paired: set[Tensor],
 ) -> dict[tuple[Tensor, bool], tuple[Tensor, bool]]:
-    """What goes through the queue of something else, as large if there is such a one: they belong to
-    different phases, between which all queues are empty."""
+    """What goes through the queue of something else, as large if there is such a one: they belong
+    to different phases, between which all queues are empty."""
     found: dict[tuple[Tensor, bool], tuple[Tensor, bool]] = {}
     busy: dict[tuple[Tensor, bool], set[int]] = {}
     for key, kind in kinds.items():

@@ -10,6 +10,7 @@ from ci.create.passes.windows import DOT, UNDOT, Window
 from ci.create.program import Argument, Statement, Value
 from ci.create.scalars import Scalar
 from ci.create.tensors import Tensor
+from ci.model.errors import InputError
 
 OPS: Final = {"add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div", "max": "Max", "min": "Min"}
 BY_SCALAR: Final = {"add": "Adds", "mul": "Muls", "max": "Maxs", "min": "Mins"}
@@ -359,6 +360,11 @@ class _Writer:
             Step([f"Duplicate({home}, {neutral}, {count});"], frozenset(), frozenset([home]))
         )
         if words[-1] == "rows":
+            if value.kind == "rows":
+                raise InputError(
+                    "It scans one number of each row down the rows, beside tiles of other axes;"
+                    " make an operator of the scan."
+                )
             self.plan.helpers.add("RowScan")
             line = self._extra("scanLine", "cols")
             call = f"RowScan<Op::{call.upper()}, {flags}>"
@@ -366,7 +372,8 @@ class _Writer:
         self.plan.helpers.add("ColScan")
         extra = ", ".join(self._extra(n, k) for n, k in _SCAN_SLOTS)
         places = f"{target}, {source}, {home}, {extra}"
-        return [f"ColScan<Op::{call.upper()}, {flags}>({places}, rows, cols, pitch);"]
+        rows = "rows" if value.kind == "tile" else "1"
+        return [f"ColScan<Op::{call.upper()}, {flags}>({places}, {rows}, cols, pitch);"]
 
     def _extra(self, name: str, kind: SlotKind, room: Room | None = None) -> str:
         """Room that one operation needs."""

@@ -83,6 +83,11 @@ def transposed(x):
     return x + x.T
 
 
+def drawn_by_chance(p, u):
+    total = np.cumsum(p, axis=-1)
+    return (total[:, None, :] < u[:, :, None] * total[:, None, -1:]).sum(-1).astype(np.float32)
+
+
 def five_powers(x):
     return x, x**2, x**3, x**4, x**5
 

@@ -257,4 +257,6 @@ CASES: dict[str, list[dict[str, Any]]] = {
     "best_beams": _of({"scores": [3], "logp": [3, 50]}, {"scores": [5], "logp": [5, 17]}),
     "place_in_all": _of({"x": [6], "w": [6, 12]}, {"x": [9], "w": [9, 35]}),
     "threshold_of_sums": _of({"x": [5, 12]}, {"x": [9, 35]}),
+    "drawn_by_chance": _of({"p": [5, 12], "u": [5, 7]}, {"p": [9, 35], "u": [9, 4]}),
+    "last_of_a_running_maximum": _of({"x": [5, 12]}, {"x": [9, 35]}),
 }

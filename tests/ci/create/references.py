@@ -574,3 +574,13 @@ def place_in_all(x, w):
 
 def threshold_of_sums(x):
     return (x - np.cumsum(x, axis=-1)[..., :3].sum(-1, keepdims=True)).max(-1)
+
+
+def drawn_by_chance(p, u):
+    total = np.cumsum(p, axis=-1)
+    return (total[:, None, :] < u[:, :, None] * total[:, None, -1:]).sum(-1).astype(np.float32)
+
+
+def last_of_a_running_maximum(x):
+    top = np.maximum.accumulate(x, axis=1)
+    return top[:, -1] - np.cumsum(x[:, ::-1], axis=1)[:, ::-1][:, 0]

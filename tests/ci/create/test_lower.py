@@ -132,6 +132,11 @@ def test_values_that_take_turns_are_stored_as_one_run() -> None:
     assert given.count("Beside<DTYPE_Y0>") == 2 and given.count("GiveTurns<DTYPE_Y0>") == 1
 
 
+def test_a_running_sum_beside_rows_of_others_has_one_row() -> None:
+    text = kernel("drawn_by_chance", ((4, 70), (4, 9)))
+    assert "rampRows, rampCols, 1, cols, pitch);" in text
+
+
 @pytest.mark.parametrize(("name", "depth"), [("gelu", 2), ("five_powers", 1)])
 def test_outputs_have_no_more_buffers_than_a_pair_of_pipes_has_events(
     name: str, depth: int
