@@ -362,8 +362,8 @@ class _Writer:
         if words[-1] == "rows":
             if value.kind == "rows":
                 raise InputError(
-                    "It scans one number of each row down the rows, beside tiles of other axes;"
-                    " make an operator of the scan."
+                    "It scans one number of each row down the rows, in a loop over other axes; make"
+                    " an operator of the scan."
                 )
             self.plan.helpers.add("RowScan")
             line = self._extra("scanLine", "cols")
