@@ -11,7 +11,7 @@ from ci.create.tracer import Tracer
 from ci.model.created import CreateSettings
 from ci.model.errors import InputError
 from ci.source.discovery import load_operator
-from tests.ci.create import goldens
+from tests.ci.create import goldens, references
 
 pytestmark = pytest.mark.every_level
 
@@ -172,6 +172,21 @@ def test_the_best_of_rows_and_rows_of_what_was_computed_are_right(tmp_path: Path
     assert made.varied > 20
     kernel = (Path(made.folder) / "op_kernel" / "best_of_rows.cpp").read_text()
     assert "GiveTurnsWide<" in kernel and "CopyOutApart(" not in kernel
+
+
+MANY_PHASES = {
+    "best_beams": "{scores: {shape: [3], dtype: float32}, logp: {shape: [3, 50], dtype: float32}}",
+    "deviation_from_the_median": "{x: {shape: [5, 33], dtype: float16}}",
+}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", MANY_PHASES)
+def test_operators_of_many_phases_are_right(name: str, tmp_path: Path) -> None:
+    """Their tensors share queues; the second one's are tiles here and rows there."""
+    text = f"cases:\n  - {{name: rows, inputs: {MANY_PHASES[name]}}}\n"
+    made = create(f"{references.__file__}:{name}", settings(tmp_path, text))
+    assert len(made.cases) == 3 and made.varied > 10
 
 
 def test_nothing_is_left_of_what_cannot_be_made(tmp_path: Path) -> None:

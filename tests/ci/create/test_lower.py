@@ -1,14 +1,18 @@
 """Programs become kernels: what the passes put where."""
 
+from pathlib import Path
+
 import pytest
 
 from ci.create.emit_kernel import kernel_text
 from ci.create.layout import layout_of
 from ci.create.lower import lower
 from ci.create.passes.budget import EVENTS
+from ci.create.passes.copies import queue_of
 from ci.create.schedule import program_of
 from ci.model.errors import InputError
 from tests.ci.create.test_program import Shapes, layout, tracer
+from tests.ci.create.test_references import made_of
 
 
 def kernel(name: str, shapes: Shapes) -> str:
@@ -135,6 +139,26 @@ def test_values_that_take_turns_are_stored_as_one_run() -> None:
 def test_a_running_sum_beside_rows_of_others_has_one_row() -> None:
     text = kernel("drawn_by_chance", ((4, 70), (4, 9)))
     assert "rampRows, rampCols, 1, cols, pitch);" in text
+
+
+def test_tensors_of_different_phases_share_a_queue_where_there_are_too_few(tmp_path: Path) -> None:
+    _, made = made_of("deviation_from_the_median", tmp_path)
+    queues = made.lowered.queues
+    assert max(sum(q.out == side for q in queues) for side in (False, True)) <= EVENTS
+    uses: dict[tuple[str, bool], set[int]] = {}
+    for plan in made.lowered.streamed:
+        for s in plan.phase.statements:
+            if s.tensor is not None:
+                uses.setdefault((s.tensor.name, s.op == "store"), set()).add(plan.phase.number)
+    shared = [q for q in queues if q.others]
+    kernel = made.files["op_kernel/deviation_from_the_median.cpp"]
+    for queue in shared:
+        phases = [uses[t.name, queue.out] for t in (queue.tensor, *queue.others)]
+        assert len(set().union(*phases)) == sum(map(len, phases))
+        assert not any(queue_of(t, queue.out) in kernel for t in queue.others)
+    assert any(q.kind == "halo" and "tile" in q.kinds for q in shared)
+    host = made.files["op_host/deviation_from_the_median.cpp"]
+    assert "pitch, narrow};" in host  # rows of tiles of both widths are whole blocks
 
 
 @pytest.mark.parametrize(("name", "depth"), [("gelu", 2), ("five_powers", 1)])
