@@ -24,16 +24,8 @@ HELPERS: Final = (
     *("CopyOut", "Arrived", "Done", "Take", "TakeByte"),
     *("Claimed", "Deliver", "Give", "GiveByte", "Turn", "OneRun", "CopyInTurned", "CopyOutTurned"),
     *("LineElements", "Multiples", "TakeTurned", "GiveTurned", "CopyInSteps", "TakeSteps"),
-    *(
-        "GiveTurns",
-        "GiveTurnsWide",
-        "HalfOf",
-        "GiveHalf",
-        "PlaceAt",
-        "GatherRows",
-        "GatherElements",
-    ),
-    *("CopyInApart", "GiveApart", "CopyOutApart"),
+    *("GiveTurns", "GiveTurnsWide", "HalfOf", "GiveHalf", "PlaceAt", "GatherRows"),
+    *("GatherElements", "CopyInApart", "GiveApart", "CopyOutApart"),
 )
 NEEDS: Final = {
     **dict.fromkeys(("RowOp", "ColOp"), ("Apply",)),

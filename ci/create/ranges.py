@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
 
 from ci.create.graph import ELEMENTWISE, GATHER, Graph, Node
+from ci.create.nodes import Nodes
 from ci.model.errors import InputError
 
 _JOINED_BY = {
@@ -46,11 +46,10 @@ def at_ends(graph: Graph) -> Graph:
     return _Mover(graph, needed).graph()
 
 
-class _Mover:
+class _Mover(Nodes):
     def __init__(self, graph: Graph, needed: set[int]) -> None:
+        super().__init__()
         self.old, self.needed = graph, needed
-        self.nodes: list[Node] = []
-        self._known: dict[str, int] = {}
         self.forms: dict[int, Form] = {}
 
     def graph(self) -> Graph:
@@ -62,33 +61,21 @@ class _Mover:
 
     # Nodes of the new graph
 
-    def _write(
-        self, op: str, args: Sequence[int], shape: Sequence[int], dtype: str, **params: Any
-    ) -> int:
-        node = Node.model_validate(
-            {"op": op, "args": args, "shape": shape, "dtype": dtype, "params": params}
-        )
-        key = node.model_dump_json()
-        if key not in self._known:
-            self.nodes.append(node)
-            self._known[key] = len(self.nodes) - 1
-        return self._known[key]
-
     def _like(self, node: Node, args: Sequence[int], shape: Sequence[int]) -> int:
         """A node of the same operation on other arguments; `node` is one of the new graph."""
-        return self._write(node.op, args, shape, node.dtype, **node.params)
+        return self.write(node.op, args, shape, node.dtype, **node.params)
 
     def _number(self, op: str, *args: int) -> int:
         """A number that is computed of others."""
-        return self._write(op, args, (), "float64")
+        return self.write(op, args, (), "float64")
 
     def _zero(self) -> int:
-        return self._write("const", (), (), "float64", value=0.0)
+        return self.write("const", (), (), "float64", value=0.0)
 
     def _times(self, number: int, factor: int) -> int:
         if factor == 1:
             return number
-        by = self._write("const", (), (), "float64", value=float(factor))
+        by = self.write("const", (), (), "float64", value=float(factor))
         return self._number("mul", number, by)
 
     def _extent(self, form: Form, axis: int) -> int:
@@ -109,8 +96,8 @@ class _Mover:
                 along = axis - len(made.shape) + len(shape)
                 if along >= 0 and shape[along] == made.shape[axis]:
                     return self._extent(arg, along)
-            return self._write("const", (), (), "float64", value=float(made.shape[axis]))
-        return self._write("extent", (form,), (), "float64", axes=[axis])
+            return self.write("const", (), (), "float64", value=float(made.shape[axis]))
+        return self.write("extent", (form,), (), "float64", axes=[axis])
 
     def _shape(self, form: Form) -> tuple[int, ...]:
         if isinstance(form, int):
@@ -125,7 +112,7 @@ class _Mover:
         parts = [self._whole(part) for part in form.parts]
         dtype = self.nodes[parts[0]].dtype
         laced = {"laced": True} if form.laced else {}
-        return self._write("concat", parts, self._shape(form), dtype, axis=form.axis, **laced)
+        return self.write("concat", parts, self._shape(form), dtype, axis=form.axis, **laced)
 
     # What becomes of the old ones
 
@@ -207,7 +194,7 @@ class _Mover:
             return self._like(node, [cut(node.args[0], node.params["order"][axis])], shape)
         if node.op == "input" or (node.op == "slice" and node.axes() != (axis,)):
             params = {"axis": axis, "start": ends[0], "stop": ends[1], "step": step}
-            return self._write("slice", [place], shape, node.dtype, **params, sizes=list(told))
+            return self.write("slice", [place], shape, node.dtype, **params, sizes=list(told))
         if node.op == "slice":
             first, wide = int(node.params["start"]), int(node.params["step"])
             begin = node.params["sizes"][0]
@@ -226,7 +213,7 @@ class _Mover:
             last = ends == (0, 1) if turned else ends == (node.shape[axis] - 1, node.shape[axis])
             if last and (turned or self._at_end(told[1])):  # all of it, folded
                 op = node.op.replace("scan", "reduce")
-                return self._write(op, node.args, shape, node.dtype, axes=[axis])
+                return self.write(op, node.args, shape, node.dtype, axes=[axis])
         first = ends[1] == node.shape[axis] if turned else ends[0] == 0
         begun = node.op.startswith("scan_") and first and step == 1  # the same scan of fewer
         if kept or begun:
@@ -244,9 +231,9 @@ class _Mover:
         if node.op == "iota":
             counted = self._like(node, [cut(node.args[0], axis)], shape)
             if step > 1:
-                factor = self._write("const", (), (), "float64", value=float(step))
-                counted = self._write("mul", (counted, factor), shape, node.dtype)
-            return self._write("add", (counted, told[0]), shape, node.dtype)
+                factor = self.write("const", (), (), "float64", value=float(step))
+                counted = self.write("mul", (counted, factor), shape, node.dtype)
+            return self.write("add", (counted, told[0]), shape, node.dtype)
         raise InputError(f"It takes a part of what '{node.op}' gives; that is not lowered.")
 
     def _at_end(self, number: int) -> bool:
@@ -365,7 +352,7 @@ class _Mover:
             end = self._number("add", begin, self._extent(part, first.axis))
             ends, told, step = (at, at + size), (begin, end), 1
             if first.laced:
-                start = self._write("const", (), (), "float64", value=float(place))
+                start = self.write("const", (), (), "float64", value=float(place))
                 ends, told, step = (place, whole), (start, self._extent(first, first.axis)), count
             given = [self._met(a, axis, node, ends, told, step) for a in args]
             shape = (*node.shape[:axis], size, *node.shape[axis + 1 :])

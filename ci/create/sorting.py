@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ci.create.graph import GATHER, SORT, Graph, Node
+from ci.create.nodes import Nodes
 from ci.model.amount import amount
 from ci.model.errors import InputError
 
 MOST_ROUNDS: Final = 16
 """Elements from an end of the order that are found one after the other; more are counted."""
-
 
 MOST_COUNTED: Final = 512
 """Elements of a row that are sorted by counting: 14 vector instructions for 64 pairs of them, so
@@ -51,12 +51,11 @@ def without_sorts(graph: Graph) -> Graph:
     return _Sorter(graph).graph()
 
 
-class _Sorter:
+class _Sorter(Nodes):
     def __init__(self, graph: Graph) -> None:
+        super().__init__()
         self.old = graph
-        self.nodes: list[Node] = []
         self.guards: dict[tuple[Any, int, int], None] = {}
-        self._known: dict[str, int] = {}
         self._forms: list[int | _Order] = []
         self._rounds: dict[tuple[int, int, bool], _Rounds] = {}
         self._chosen: dict[int, list[int]] = {}
@@ -79,12 +78,10 @@ class _Sorter:
         first = given[0] if given else None
         if node.op == SORT:
             (axis,) = node.axes()
-            if isinstance(first, _Order) and first.value is None and not first.backwards:
-                key = self._whole(first)
-                if node.params["places"] and first.axis == axis:
-                    return self._ranked[key]
-            key = self._whole(first)
-            return _Order(key, axis, None if node.params["places"] else key)
+            key, places = self._whole(first), node.params["places"]
+            if places and isinstance(first, _Order) and first == _Order(first.key, axis, None):
+                return self._ranked[key]
+            return _Order(key, axis, None if places else key)
         if isinstance(first, _Order) and list(node.axes()) == [first.axis]:
             if node.op == "flip":
                 return replace(first, backwards=not first.backwards)
@@ -100,7 +97,9 @@ class _Sorter:
         params = dict(node.params)
         if params.get("sizes"):
             params["sizes"] = [None if s is None else self._new(s) for s in params["sizes"]]
-        made = self._write(node.op, [self._whole(g) for g in given], node.shape, node.dtype, params)
+        made = self.write(
+            node.op, [self._whole(g) for g in given], node.shape, node.dtype, **params
+        )
         if node.op == "cast" and self._whole(first) in self._chosen:
             self._chosen[made] = self._chosen[self._whole(first)]
         return made
@@ -122,20 +121,8 @@ class _Sorter:
     def _new(self, old: int) -> int:
         return self._whole(self._forms[old])
 
-    def _write(
-        self, op: str, args: Sequence[int], shape: Sequence[int], dtype: str, params: dict[str, Any]
-    ) -> int:
-        node = Node.model_validate(
-            {"op": op, "args": args, "shape": shape, "dtype": dtype, "params": params}
-        )
-        key = node.model_dump_json()
-        if key not in self._known:
-            self.nodes.append(node)
-            self._known[key] = len(self.nodes) - 1
-        return self._known[key]
-
     def _number(self, value: float | str) -> int:
-        return self._write("const", (), (), "float64", {"value": value})
+        return self.write("const", (), (), "float64", value=value)
 
     def _each(self, op: str, *args: int, dtype: str = "") -> int:
         """An operation element by element."""
@@ -143,24 +130,24 @@ class _Sorter:
         shapes = [self.nodes[a].shape for a in args]
         rank = max(map(len, shapes))
         full = [(*(1,) * (rank - len(s)), *s) for s in shapes]
-        return self._write(op, args, [max(sizes) for sizes in zip(*full, strict=True)], kind, {})
+        return self.write(op, args, [max(sizes) for sizes in zip(*full, strict=True)], kind)
 
     def _folded(self, op: str, x: int, axis: int, dtype: str) -> int:
         shape = list(self.nodes[x].shape)
         shape[axis] = 1
-        return self._write(f"reduce_{op}", (x,), shape, dtype, {"axes": [axis]})
+        return self.write(f"reduce_{op}", (x,), shape, dtype, axes=[axis])
 
     def _counted(self, x: int, axis: int) -> int:
         """0, 1, 2 … along an axis of a node."""
         shape = [n if a == axis else 1 for a, n in enumerate(self.nodes[x].shape)]
-        return self._write("iota", (x,), shape, "int64", {"axis": axis})
+        return self.write("iota", (x,), shape, "int64", axis=axis)
 
     def _length(self, x: int, axis: int) -> int:
-        return self._write("extent", (x,), (), "float64", {"axes": [axis]})
+        return self.write("extent", (x,), (), "float64", axes=[axis])
 
     def _reshaped(self, x: int, shape: Sequence[int]) -> int:
-        params = {"sizes": [None] * len(shape)}
-        return self._write("reshape", (x,), shape, self.nodes[x].dtype, params)
+        sizes = [None] * len(shape)
+        return self.write("reshape", (x,), shape, self.nodes[x].dtype, sizes=sizes)
 
     def _together(self, parts: Sequence[int], axis: int) -> int:
         first = self.nodes[parts[0]]
@@ -168,7 +155,7 @@ class _Sorter:
         shape[axis] = len(parts)
         if len(parts) == 1:
             return parts[0]
-        return self._write("concat", parts, shape, first.dtype, {"axis": axis})
+        return self.write("concat", parts, shape, first.dtype, axis=axis)
 
     def _taken(self, table: int, place: int, axis: int) -> int:
         """The element of each row at a place."""
@@ -191,6 +178,8 @@ class _Sorter:
             first, last, backwards = size - stop, size - start, not order.backwards
         elif not any(from_end):
             first, last, backwards = start, stop, order.backwards
+            if not all(map(self._given, told)):
+                return None
             for end, number in zip((start, stop), told, strict=True):
                 if self.nodes[number].op != "const":
                     self.guards["eq", number, self._number(float(end))] = None
@@ -207,6 +196,11 @@ class _Sorter:
             self._chosen[found] = places
             return found
         return self._together([self._taken(order.value, p, order.axis) for p in places], order.axis)
+
+    def _given(self, number: int) -> bool:
+        """Whether a number is of constants and attributes alone, not of lengths."""
+        node = self.nodes[number]
+        return node.op in ("const", "attr") or bool(node.args) and all(map(self._given, node.args))
 
     def _from_end(self, order: _Order, number: int) -> bool:
         """Whether a number is a constant distance from the length of what is sorted."""
@@ -258,9 +252,9 @@ class _Sorter:
         before, behind = shape[:axis], shape[axis + 1 :]
         rank = self._rank(form.key, axis)
         ones = (1,) * len(before), (1,) * len(behind)
-        zeros = {"sizes": [self._length(form.key, axis)]}
-        line = self._write("broadcast", (self._number(0.0),), (size,), "int64", zeros)
-        counted = self._write("iota", (line,), (size,), "int64", {"axis": 0})
+        sizes = [self._length(form.key, axis)]
+        line = self.write("broadcast", (self._number(0.0),), (size,), "int64", sizes=sizes)
+        counted = self.write("iota", (line,), (size,), "int64", axis=0)
         wanted = self._reshaped(counted, (*ones[0], 1, size, *ones[1]))
         if form.backwards:
             last = self._each("sub", self._length(form.key, axis), self._number(1.0))

@@ -24,22 +24,22 @@ def _ordered(x: Traced, axis: Any, places: bool) -> Traced:
     return Traced(x.tape, node, flat.sizes, dtype)
 
 
-def sort(x: Traced, axis: Any = -1, kind: Any = None, **_: Any) -> Traced:
+def sort(x: Traced, axis: Any = -1, kind: Any = None, *, stable: Any = None) -> Traced:
     """numpy.sort."""
     return _ordered(x, axis, False)
 
 
-def argsort(x: Traced, axis: Any = -1, kind: Any = None, **_: Any) -> Traced:
+def argsort(x: Traced, axis: Any = -1, kind: Any = None, *, stable: Any = None) -> Traced:
     """numpy.argsort; equal elements stay in order, whatever the kind."""
     return _ordered(x, axis, True)
 
 
-def sort_in_place(x: Traced, axis: int = -1, kind: Any = None, **_: Any) -> None:
+def sort_in_place(x: Traced, axis: int = -1, kind: Any = None) -> None:
     """ndarray.sort."""
     x.node = sort(x, axis).node
 
 
-def median(x: Traced, axis: Any = None, keepdims: bool = False, **_: Any) -> Any:
+def median(x: Traced, axis: Any = None, *, keepdims: bool = False) -> Any:
     """numpy.median: the element in the middle, or the mean of both."""
     return _in_order(x, axis, keepdims, lambda n: ((n - 1) // 2, n // 2, 0.5))
 
@@ -50,7 +50,7 @@ def percentile(x: Traced, q: Any, axis: Any = None, **more: Any) -> Any:
 
 
 def quantile(
-    x: Traced, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False, **_: Any
+    x: Traced, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False
 ) -> Any:
     """numpy.quantile between the two nearest elements."""
     if np.ndim(q) or isinstance(q, Traced) or method != "linear":
@@ -96,6 +96,7 @@ def put_along_axis(x: Traced, indices: Traced, values: Any, axis: Any) -> None:
             f"It writes at {count} places of each row, one after the other; {_MOST_PLACES} at most"
             " are traced. A mask by numpy.arange(n) == index is, too."
         )
+    assert indices.shape[along] == count  # which is recorded: the host asks for as many
     given = broadcast(lift(x.tape, values), indices.sizes)
     counted, found = places_along(x, along), x
     for n in range(count):
@@ -106,7 +107,7 @@ def put_along_axis(x: Traced, indices: Traced, values: Any, axis: Any) -> None:
     x.node = astype(found, x.dtype).node
 
 
-def _stable_method(x: Traced, axis: Any = -1, kind: Any = None, **_: Any) -> Traced:
+def _stable_method(x: Traced, axis: Any = -1, kind: Any = None) -> Traced:
     """ndarray.argsort, which is not numpy.argsort: golden functions have a stable one."""
     if kind not in ("stable", "mergesort"):
         raise Untraceable(

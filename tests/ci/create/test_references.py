@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ci.create.graph import LOGIC
 from ci.create.interpret import Tiles, run
 from ci.create.operator_files import Made, make
 from ci.create.task import Task, task_of, whole_without_range
@@ -50,6 +51,8 @@ def test_the_program_of_a_reference_computes_what_the_reference_does(
     name: str, tmp_path: Path
 ) -> None:
     task, made = made_of(name, tmp_path)
+    joined = (s for p in made.program.phases for s in p.statements if s.op in LOGIC)
+    assert all(len({str(getattr(a, "kind", "")) for a in s.args}) == 1 for s in joined)
     stream = np.random.default_rng(3)
     for case, layout, given in zip(task.cases, made.layouts, CASES[name], strict=False):
         if 1 in (n for shape in case.shapes for n in shape):

@@ -83,6 +83,33 @@ def test_the_host_refuses_fewer_elements_than_are_taken_and_another_number(tmp_p
     assert told >= {("ge", "x.1", 3.0), ("eq", "count", 3.0)}
 
 
+def middle(x: Any) -> Any:
+    return np.sort(x, axis=-1)[..., x.shape[-1] // 2]
+
+
+def test_a_place_that_follows_the_length_is_asked_of_no_other_length(tmp_path: Path) -> None:
+    guards = made(middle, tmp_path, [4, 9]).layouts[0].guards
+    assert not [op for op, _, _ in guards if op == "eq"]
+
+
+def marked(x: Any, places: Any) -> Any:
+    found = np.zeros_like(x)
+    np.put_along_axis(found, places, 1.0, axis=-1)
+    return found
+
+
+def test_the_host_asks_for_as_many_places_as_were_written() -> None:
+    given = [((4, 9), "float32"), ((4, 2), "int64")]
+    graph = LocalTracer(marked).trace(given, {}, [])
+    sizes = [(op, graph.nodes[a].args, graph.nodes[b].params) for op, a, b in graph.guards]
+    assert ("eq", (1,), {"value": 2.0}) in sizes
+
+
+def test_what_is_not_followed_of_a_quantile_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="numpy.quantile with weights"):
+        made(lambda x: np.quantile(x, 0.5, weights=x, method="linear"), tmp_path, [9])
+
+
 def test_too_many_elements_are_refused_and_the_host_knows_how_many_are(tmp_path: Path) -> None:
     guards = made(lambda x: np.sort(x, axis=-1), tmp_path, [4, 9]).layouts[0].guards
     told = {(op, left.name, right.constant) for op, left, right in guards}
