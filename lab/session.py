@@ -15,6 +15,7 @@ from ci.session.proposers import find_proposer
 from lab.model.ablation import Ablation, AblationSettings, Cell
 from lab.model.calibration import Calibration
 from lab.model.create import CreateBench, CreateBenchSettings, CreateRow
+from lab.model.gains import GainRow, Gains, GainsSettings
 from lab.model.generators import AnswerRow, GeneratorsBench, GeneratorsSettings
 from lab.model.judge import JudgeBench, JudgeBenchSettings
 from lab.model.machine import MachineBench, MachineBenchSettings
@@ -106,6 +107,17 @@ def bench_strategies(
     operators = [] if settings.repository is not None and not paths else _operators(paths)
     proposer = partial(find_proposer, proposing)
     return bench(operators, open_bank(bank), settings, out, proposer, tell)
+
+
+def bench_gains(
+    paths: Sequence[Path], settings: GainsSettings, on_row: Callable[[GainRow], None]
+) -> Gains:
+    """What `optimize` proposes for each operator; rows that `settings.out` holds are not made
+    again. Raises `InputError`."""
+    from lab.bench.gains import measure
+
+    operators = [] if settings.repository is not None and not paths else _operators(paths)
+    return measure(operators, open_bank(settings.out / "bank.duckdb"), settings, on_row)
 
 
 def bench_retrieval(settings: RetrievalSettings) -> RetrievalTimes:

@@ -50,6 +50,7 @@ from lab.bench.search_cells import (
     searched,
 )
 from lab.bench.strategy_table import table
+from lab.model.chosen import ChosenOperators
 from lab.model.strategies import Arm, Cell, LeftOut, StrategyBench, StrategyBenchSettings
 
 JUDGED = EvaluationSettings(siblings=2)
@@ -222,7 +223,7 @@ class _Progress:
 
 
 def subjects(
-    operators: Sequence[Operator], settings: StrategyBenchSettings
+    operators: Sequence[Operator], settings: ChosenOperators
 ) -> tuple[list[Subject], dict[str, str]]:
     """The operators with their workloads, and why others of the repository are left out.
 
@@ -264,7 +265,7 @@ def _place(root: Path) -> str:
     return f"{root.parent.name}/{root.name}"
 
 
-def _workload(root: Path, top: Path, settings: StrategyBenchSettings) -> Path | None:
+def _workload(root: Path, top: Path, settings: ChosenOperators) -> Path | None:
     if settings.workloads is not None:
         return workload_in(settings.workloads, root, top)
     beside = root / "workload.yaml"

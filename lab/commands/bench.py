@@ -11,6 +11,7 @@ from bot.cli.listing import Listing
 
 SUITES: Final = (
     "strategies",
+    "gains",
     "judge",
     "create",
     "generators",

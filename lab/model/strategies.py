@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final, Literal
 
 from pydantic import Field
@@ -10,6 +9,7 @@ from pydantic import Field
 from ci.model.budget import ModelLimits
 from ci.model.frozen import Frozen
 from ci.model.settings import DEFAULT_DEVICE, PoolOptions
+from lab.model.chosen import ChosenOperators
 from lab.model.paired import Difference
 
 THRESHOLDS: Final = (1.0, 1.1, 1.2, 1.5, 2.0)
@@ -19,7 +19,7 @@ SUITE: Final = "default"
 """Name of a suite that was not given one."""
 
 
-class StrategyBenchSettings(ModelLimits, PoolOptions):
+class StrategyBenchSettings(ModelLimits, PoolOptions, ChosenOperators):
     """What is compared, on what, and for how much."""
 
     strategies: str = Field(
@@ -30,20 +30,6 @@ class StrategyBenchSettings(ModelLimits, PoolOptions):
     seeds: int = Field(default=3, ge=1, description="Runs of each arm and operator, seeds 0, 1, …")
     budget: int = Field(
         default=40, ge=3, description="Evaluations of a run, baseline and final check included."
-    )
-    repository: Path | None = Field(
-        default=None,
-        description="Repository whose operators are run, as far as there is a workload for them.",
-    )
-    workloads: Path | None = Field(
-        default=None,
-        description="Folder with <operator>/workload.yaml; what lies next to an operator does not"
-        " count then.",
-    )
-    sample: int = Field(
-        default=0,
-        ge=0,
-        description="So many of the operators, spread evenly, the same ones every time; 0: all.",
     )
     suite: str = Field(
         default=SUITE,
