@@ -185,27 +185,34 @@ class Findings:
         """A fault that several launches together show: an error."""
         self._told(kind, Severity.ERROR, place, text, varied)
 
-    def told(self, kind: str, place: Place, text: str) -> None:
-        """What no launch shows, as grave as the rules say."""
-        self._told(kind, finding_rule(kind).severity, place, text, "")
+    def told(self, kind: str, place: Place, text: str, doubt: str = "") -> None:
+        """What no launch shows, as grave as the rules say; a note where there is a `doubt`."""
+        self._told(kind, finding_rule(kind).severity, place, text, "", doubt)
 
     def far(self, warning: MachineWarning, place: Place, text: str) -> None:
         """A number that only tensors of gibibytes make too large: a warning."""
         self._told(warning.kind, Severity.WARNING, place, text, "tensor of gibibytes")
 
-    def _told(self, kind: str, severity: Severity, place: Place, text: str, varied: str) -> None:
+    def _told(
+        self,
+        kind: str,
+        severity: Severity,
+        place: Place,
+        text: str,
+        varied: str,
+        doubt: str = "",
+    ) -> None:
         rule = finding_rule(kind)
-        self._add(
-            Finding(
-                kind=kind,
-                severity=severity,
-                title=rule.title,
-                place=place,
-                text=text,
-                advice=rule.advice,
-                varied=varied,
-            )
+        finding = Finding(
+            kind=kind,
+            severity=severity,
+            title=rule.title,
+            place=place,
+            text=text,
+            advice=rule.advice,
+            varied=varied,
         )
+        self._add(_doubted(finding, doubt) if doubt else finding)
 
     def shown(self, case: str) -> set[Key]:
         """The faults that fail and that a case was the first to show."""

@@ -63,7 +63,8 @@ def ask_again(
             outputs = _written(operator, standard.workload, one.outputs)
             for function, said in _contradictions(operator, case, outputs, answer.inference):
                 place = first_line(build.texts, _INFERENCE[function])
-                findings.told("inference", place.model_copy(update={"case": case.name}), said)
+                place = place.model_copy(update={"case": case.name})
+                findings.told("inference", place, said, _doubt(standard, case, read))
     if (name := _uneven(build.columns)) is not None:
         side, _, tensor = name.partition(" ")
         declared = re.compile(rf'\b{side.capitalize()}\s*\(\s*"{re.escape(tensor)}"')
@@ -79,6 +80,22 @@ def ask_again(
         odd = build.odd(inferred(request))
         findings.warnings([one for one in odd if one.kind == "attribute_type"], name)
     crashes(build, operator, asked[:ours], asked[ours:], findings)
+
+
+def _doubt(standard: Standard, case: WorkloadCase, read: frozenset[str]) -> str:
+    """Why the host side may have been right to answer as it did: it `read` values that were drawn,
+    and no golden function takes them. '' where nothing is in doubt."""
+    if standard.workload.golden:
+        return ""
+    drawn = [
+        spec.name
+        for spec, entry in zip(standard.operator.inputs, case.inputs, strict=False)
+        for tensor in (entry if isinstance(entry, tuple) else (entry,))
+        if spec.name in read and tensor.present and tensor.values is None
+    ]
+    if not drawn:
+        return ""
+    return f"The host side reads values of {drawn[0]}, and no golden function says which are right."
 
 
 def _uneven(columns: Mapping[str, tuple[int, int]]) -> str | None:

@@ -129,6 +129,34 @@ def test_a_varied_case_that_inference_turns_down_says_nothing_without_golden_fun
 
 
 @pytest.mark.long
+def test_inference_that_refuses_values_nobody_chose_is_a_note_without_golden_function(
+    tmp_path: Path,
+) -> None:
+    """Drawn values need not fit together."""
+    refuses = (
+        "this->SetInferShape([](gert::InferShapeContext*) {\n"
+        "            return ge::GRAPH_FAILED;\n"
+        "        });\n        this->AICore().SetTiling"
+    )
+    folder = changed(tmp_path / "host", "op_host/small.cpp", "this->AICore().SetTiling", refuses)
+    host, workload = folder / "op_host/small.cpp", folder / "workload.yaml"
+    golden = workload.read_text()
+    without = golden.replace("golden: golden.py:small\n", "")
+    workload.write_text(without)
+    (own,) = found(checked(folder), "inference")
+    assert own.fails  # it looks at lengths alone
+    text = host.read_text()
+    host.write_text(text.replace('Input("x")', 'Input("x").ValueDepend(OPTIONAL)'))
+    assert host.read_text() != text
+    (drawn,) = found(checked(folder), "inference")
+    assert not drawn.fails
+    assert "reads values of x" in drawn.advice
+    workload.write_text(golden)
+    (taken,) = found(checked(folder), "inference")
+    assert taken.fails
+
+
+@pytest.mark.long
 def test_a_tiling_that_remembers_calls_is_named(tmp_path: Path) -> None:
     folder = changed(
         tmp_path / "static",
