@@ -105,15 +105,22 @@ def derived_for(
     can be derived. After `most_seconds` of wall time no further case is tried; None: what `derive`
     takes by itself.
 
-    Raises InputError when none can be derived, KeyboardInterrupt when the user stops it.
+    Raises InputError when none can be derived, or the operator is for other chips only;
+    KeyboardInterrupt when the user stops it.
     """
     from ci.backend import make_backend
-    from ci.source.discovery import load_operator
+    from ci.source.discovery import for_chip, load_operator
 
     file = folder / FILE
     if file.is_file():
         return file
     operator = load_operator(path)
+    if not for_chip(operator):
+        raise InputError(
+            f"{operator.name} is declared for {', '.join(operator.socs)} only, so none of its"
+            " kernels was built; `ascendopt workload derive --as 910B` derives a workload as if it"
+            " were for this chip."
+        )
     backend = make_backend(setup.backend, setup.device, asc_headers=setup.asc_headers)
     # The operator may be a stranger's, whose scripts must not judge it.
     row = derive_workload(
