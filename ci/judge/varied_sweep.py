@@ -15,7 +15,7 @@ from ci.judge.host_regimes import Covered, cover, found_regimes
 from ci.judge.launch_record import Launched, Sweep, new_warning
 from ci.judge.varied.base import Family, Known, Ladder, elements
 from ci.judge.varied.lengths import Empty, Larger, Lengths, OwnThresholds, Proportions, Thresholds
-from ci.judge.varied.numbers import changed_numbers, tiling_numbers
+from ci.judge.varied.numbers import changed_numbers, kernel_numbers, tiling_numbers
 from ci.judge.varied.regimes import MOST_BASES, rough_regimes
 from ci.judge.varied.structure import Dtypes, ListLengths, Presence, Rank
 from ci.judge.varied.values import Attributes, Exact, GivenValues, Magnitude, Ranges, Special, Ties
@@ -224,6 +224,7 @@ def known_of(standard: Standard, taker: Taker, numbers: tuple[float, ...] = ()) 
         taker.takes,
         numbers,
         tiling_numbers(standard.operator),
+        kernel_numbers(standard.operator),
         nearest_device(standard.backend.fingerprint().device).vector_cores,
     )
 

@@ -36,6 +36,8 @@ class Known:
     """What is in the candidate's changed lines."""
     constants: tuple[float, ...] = ()
     """What is in the operator's tiling."""
+    kernel_constants: tuple[float, ...] = ()
+    """What is in its kernel."""
     cores: int = 1
     probed: dict[str, tuple[WorkloadCase, ...]] = field(default_factory=dict)
     """Cases a step longer that the unmodified operator does not pass, by the name of the first of a

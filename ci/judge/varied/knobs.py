@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 from ci.judge.varied.axes import axes
 from ci.judge.varied.base import Known, tensors, with_tensors
-from ci.judge.varied.structure import relisted, with_rank
+from ci.judge.varied.structure import MOST_LIST, relisted, with_rank
 from ci.model.dtypes import BY_NAME
 from ci.model.workload import WorkloadCase
 
 MOST_RANK = 8
-MOST_LIST = 256
-"""Tensors of a list; the frameworks' own limit."""
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,11 @@ def tiling_numbers(operator: Operator) -> tuple[float, ...]:
     return tuple(dict.fromkeys(_numbers(operator.read(s) for s in operator.tiling_sources)))
 
 
+def kernel_numbers(operator: Operator) -> tuple[float, ...]:
+    """Return those of the original kernel."""
+    return tuple(dict.fromkeys(_numbers(operator.read(s) for s in operator.kernel_sources)))
+
+
 def _changed(operator: Operator, file: str, text: str) -> Iterator[str]:
     known = file in operator.sources
     old = operator.read(file).splitlines() if known else []

@@ -13,6 +13,12 @@ from ci.model.workload import Entry, TensorCase, WorkloadCase
 
 LIST_LENGTHS = (5, 1, 2, 17)
 
+MOST_LIST = 256
+"""Tensors of a list; the frameworks' own limit."""
+
+MOST_NUMBERS = 6
+"""Constants that lists are made around."""
+
 RANKS = (5, 4, 6, 3, 8, 7, 2)
 """What a framework allows, the likeliest first."""
 
@@ -52,10 +58,21 @@ class ListLengths(Family):
 def _lists(known: Known, case: WorkloadCase) -> Iterator[Iterator[Ladder]]:
     """Other lengths, and other shapes behind the first tensor."""
     for length in {len(e) for e in case.inputs if isinstance(e, tuple) and e}:
-        new = [n for n in (*LIST_LENGTHS, length + 1) if n != length]
+        wanted = (*LIST_LENGTHS, length + 1, *_list_limits(known))
+        new = [n for n in dict.fromkeys(wanted) if n != length]
         yield ([relisted(known, case, length, n)] for n in new)
         some = case if length > 1 else relisted(known, case, length, length + 1)
         yield iter([_uneven(known, some)])
+
+
+def _list_limits(known: Known) -> Iterator[int]:
+    """Lengths at and beyond the numbers that are in the changed lines, the kernel and the tiling:
+    it may keep room for so many tensors, or take so many at once."""
+    sources = (known.numbers, known.kernel_constants, known.constants)
+    numbers = dict.fromkeys(int(n) for some in sources for n in some if n == int(n))
+    limits = [n for n in numbers if max(LIST_LENGTHS[:3]) < n < MOST_LIST]
+    for number in limits[:MOST_NUMBERS]:
+        yield from (number, number + 1)
 
 
 def _uneven(known: Known, case: WorkloadCase) -> Iterator[WorkloadCase]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,14 @@ def test_tensors_of_a_list_get_shapes_of_their_own_however_many_the_case_has() -
         found = shapes(ListLengths(), known(own))
         for rest in ((4, 16), (8, 8), (8, 16), (4, 4), (2, 8)):
             assert [(4, 8), rest] in found
+
+
+def test_lists_are_made_around_the_numbers_of_the_kernel() -> None:
+    """It may keep room for so many tensors."""
+    own = WorkloadCase(name="c", inputs=((TensorCase(shape=(4, 8), dtype="float32"),) * 2,))
+    given = replace(known(own), kernel_constants=(3.0, 31.0, 0.5, 4096.0))
+    lengths = {len(found) for found in shapes(ListLengths(), given)}
+    assert lengths == {1, 2, 3, 5, 17, 31, 32}
 
 
 def test_every_declared_dtype_is_tried_on_every_case() -> None:
