@@ -172,7 +172,7 @@ MORE = 1 << 12
 
 def _attribute(known: Known, case: WorkloadCase, spec: AttrSpec) -> Iterator[Ladder]:
     now = case.attrs.get(spec.name, spec.default)
-    for value in dict.fromkeys(_others(known, spec, now)):
+    for value in dict.fromkeys(_others(known, case, spec, now)):
         if value != now or type(value) is not type(now):
             name = f"{case.name} with {spec.name}={value}"
             attrs = {**case.attrs, spec.name: value}
@@ -195,8 +195,11 @@ def _together(known: Known, case: WorkloadCase) -> Iterator[Ladder]:
         yield [known.free(case.model_copy(update={"name": name, "attrs": attrs}))]
 
 
-def _others(known: Known, spec: AttrSpec, now: AttrValue | None) -> Iterator[AttrValue]:
+def _others(
+    known: Known, case: WorkloadCase, spec: AttrSpec, now: AttrValue | None
+) -> Iterator[AttrValue]:
     if isinstance(now, tuple):
+        yield from _beyond_lengths(case, now)
         yield from _other_lists(now)
     elif spec.type == "bool":
         yield not now
@@ -209,6 +212,16 @@ def _others(known: Known, spec: AttrSpec, now: AttrValue | None) -> Iterator[Att
             yield spec.default  # what most callers pass
         for value in _other_numbers(number, known.numbers, whole):
             yield int(value) if whole else float(value)
+
+
+def _beyond_lengths(case: WorkloadCase, now: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """Each whole number in turn one more than any dimension has elements, where the others are 0:
+    widths, steps and places are held against a length, or only where there are two of them."""
+    if not now or not all(type(value) is int for value in now):
+        return
+    longest = max((n for tensor in tensors(case) for n in tensor.shape), default=0)
+    for index in range(len(now))[:MOST_ITEMS]:
+        yield tuple(longest + 1 if index == k else 0 for k in range(len(now)))
 
 
 def _other_lists(now: tuple[Any, ...]) -> Iterator[AttrValue]:
@@ -252,6 +265,8 @@ def _given(known: Known, case: WorkloadCase, number: int) -> Iterator[Ladder]:
         ordered = sorted(values)
         lists += [values[::-1], (*values[1:], values[0]), tuple(ordered)]
         lists += [(v,) * len(values) for v in (ordered[0], ordered[-1], 0)]
+    if len(values) > 1:
+        lists += _beyond_lengths(case, values)
     for count, new in enumerate(dict.fromkeys(lists)):
         if new != values:
             told = f"{new[0]}" if len(set(new)) == 1 else f"values {count}"

@@ -12,7 +12,7 @@ from ci.judge.varied.base import Family, Known, tensors
 from ci.judge.varied.lengths import Lengths, OwnThresholds
 from ci.judge.varied.numbers import changed_numbers, tiling_numbers
 from ci.judge.varied.structure import Dtypes, ListLengths, Presence, Rank
-from ci.judge.varied.values import Attributes, Ranges
+from ci.judge.varied.values import Attributes, GivenValues, Ranges
 from ci.model.operator import AttrSpec, Operator
 from ci.model.workload import AttrValue, TensorCase, Workload, WorkloadCase
 from ci.testing.scale_shift import HOST, OPERATOR, changed
@@ -120,6 +120,20 @@ def test_attributes_take_other_values(type_: str, now: AttrValue, others: set[At
     found = {c.attrs["a"] for c in made(Attributes(), given)}
     assert others <= found
     assert now not in found
+
+
+def test_a_number_of_a_list_is_longer_than_any_dimension_where_the_others_are_0() -> None:
+    """A host side may hold a width against a length only where both sides have one."""
+    spec = AttrSpec.model_validate({"name": "a", "type": "list_int"})
+    operator = OPERATOR.model_copy(update={"attrs": (spec,)})
+    own = case((4, 9)).model_copy(update={"attrs": {"a": (1, 2)}})
+    found = {c.attrs["a"] for c in made(Attributes(), known(own, operator=operator))}
+    assert {(10, 0), (0, 10)} <= found
+    widths = TensorCase(shape=(2,), dtype="int64", values=(1, 2))
+    both = own.model_copy(update={"inputs": (*own.inputs, widths)})
+    given = [tensors(c)[1].values for c in made(GivenValues(), known(both))]
+    assert (10, 0) in given
+    assert (0, 10) in given
 
 
 def test_tensors_of_a_list_get_shapes_of_their_own_however_many_the_case_has() -> None:
