@@ -50,9 +50,10 @@ def asked(standard: Standard, cases: Sequence[WorkloadCase]) -> list[Answered | 
     for number, case in enumerate(cases):
         try:
             inputs = draw_inputs(case, standard.workload.seeds[0], places) if read else None
+            request = host_request(operator, case, facts, inputs, read=read)
         except InputError:
             continue
-        requests.append(host_request(operator, case, facts, inputs, read=read))
+        requests.append(request)
         askable.append(number)
     found: list[Answered | None] = [None] * len(cases)
     try:

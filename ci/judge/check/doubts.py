@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 
@@ -91,8 +91,9 @@ def unlike(own: Sequence[WorkloadCase], family: str, case: WorkloadCase) -> bool
 
 def lengths_part(own: Sequence[WorkloadCase], case: WorkloadCase) -> bool:
     """Whether two inputs differ in a dimension, counted from the last one, in which they are equal
-    in every one of the `own` cases whose inputs have as many dimensions."""
-    return any(_parted(own, case))
+    in every one of the `own` cases whose inputs have as many dimensions; or in dimensions at two
+    places, where nothing at the one's own place is as long as it."""
+    return any(_parted(own, case)) or _parted_across(own, case)
 
 
 def only_repeated(standard: Standard, case: WorkloadCase) -> bool:
@@ -200,6 +201,30 @@ def _parted(own: Sequence[WorkloadCase], case: WorkloadCase) -> Iterator[tuple[i
             for d in range(1, min(ranks[a], ranks[b]) + 1)
         ):
             yield a, b
+
+
+def _parted_across(own: Sequence[WorkloadCase], case: WorkloadCase) -> bool:
+    """Whether an input has another length than what alone is as long in another input of every own
+    case, at another place: a scale for each channel, say, which is not the last dimension."""
+    inputs = _inputs(case)
+    ranks = _ranks(inputs)
+    alike = [known for known in map(_inputs, own) if _ranks(known) == ranks]
+
+    def lengths(number: int) -> dict[int, list[int]]:
+        """Of an input, by dimension, in each of those cases."""
+        return {d: [known[number].shape[d] for known in alike] for d in range(-ranks[number], 0)}
+
+    for a, b in permutations(range(len(inputs)), 2):
+        if not alike or inputs[a].values is not None or inputs[b].values is not None:
+            continue
+        here, there = lengths(a), lengths(b)
+        free = [e for e, other in there.items() if here.get(e) != other]
+        for d, known in here.items():
+            partners = [e for e in free if there[e] == known]
+            apart = all(inputs[b].shape[e] != inputs[a].shape[d] for e in partners)
+            if partners and there.get(d) != known and max(known) > 1 and apart:
+                return True
+    return False
 
 
 def _whole(one: TensorCase) -> bool:

@@ -64,7 +64,8 @@ def ask_again(
             for function, said in _contradictions(operator, case, outputs, answer.inference):
                 place = first_line(build.texts, _INFERENCE[function])
                 place = place.model_copy(update={"case": case.name})
-                findings.told("inference", place, said, _doubt(standard, case, read))
+                doubt = _doubt(standard, build, case, outputs, function)
+                findings.told("inference", place, said, doubt)
     if (name := _uneven(build.columns)) is not None:
         side, _, tensor = name.partition(" ")
         declared = re.compile(rf'\b{side.capitalize()}\s*\(\s*"{re.escape(tensor)}"')
@@ -82,20 +83,44 @@ def ask_again(
     crashes(build, operator, asked[:ours], asked[ours:], findings)
 
 
-def _doubt(standard: Standard, case: WorkloadCase, read: frozenset[str]) -> str:
-    """Why the host side may have been right to answer as it did: it `read` values that were drawn,
-    and no golden function takes them. '' where nothing is in doubt."""
+def _doubt(
+    standard: Standard, build: TiledBuild, case: WorkloadCase, outputs: Tensors, function: str
+) -> str:
+    """Why an inference function may be right to contradict the outputs of a case that no golden
+    function takes: the host side reads values that were drawn, or another value of an attribute
+    has it give the dtypes that were tried. '' where nothing is in doubt."""
     if standard.workload.golden:
         return ""
+    operator = standard.operator
     drawn = [
         spec.name
-        for spec, entry in zip(standard.operator.inputs, case.inputs, strict=False)
+        for spec, entry in zip(operator.inputs, case.inputs, strict=False)
         for tensor in (entry if isinstance(entry, tuple) else (entry,))
-        if spec.name in read and tensor.present and tensor.values is None
+        if spec.name in build.value_inputs and tensor.present and tensor.values is None
     ]
-    if not drawn:
+    if drawn:
+        return (
+            f"The host side reads values of {drawn[0]}, and no golden function says which are"
+            " right."
+        )
+    if function != "InferDataType":
         return ""
-    return f"The host side reads values of {drawn[0]}, and no golden function says which are right."
+    others = [
+        (spec.name, case.model_copy(update={"attrs": {**case.attrs, spec.name: dtype.number}}))
+        for spec in operator.attrs
+        if spec.type == "int"
+        for dtype in BY_NAME.values()
+    ]
+    for name, other in others:
+        told = _inference(build, operator, other)
+        if told is not None and told.dtypes == "ok":
+            said = _contradictions(operator, other, outputs, told)
+            if all(one != function for one, _ in said):
+                return (
+                    f"It gives the dtype that was tried for another value of {name}, and no golden"
+                    " function says which one belongs to it."
+                )
+    return ""
 
 
 def _uneven(columns: Mapping[str, tuple[int, int]]) -> str | None:

@@ -110,6 +110,22 @@ def test_a_host_that_reads_values_is_asked_with_them(tmp_path: Path) -> None:
     assert answer is not None and answer.block_dim == 4
 
 
+def test_a_case_that_cannot_be_asked_about_keeps_no_other_from_being_asked(tmp_path: Path) -> None:
+    """An output that has its input's memory is no larger than it."""
+    shutil.copytree(FOLDER, folder := tmp_path / "scale_shift")
+    host = folder / HOST
+    host.write_text(host.read_text().replace('Output("y")', 'Output("x")'))
+    operator = load_operator(folder)
+    judge = Evaluator(operator, load_workload(operator, None), SimulatorBackend("910B4"))
+    wrong, right = (
+        case(1024).model_copy(update={"outputs": (TensorCase(shape=(n,), dtype="float32"),)})
+        for n in (2048, 1024)
+    )
+    first, second = asked(judge.standard, [wrong, right])
+    assert first is None
+    assert second is not None and second.block_dim == 4
+
+
 @pytest.mark.long
 def test_a_large_workload_is_varied_from_small_cases_of_its_regimes() -> None:
     """Without them all variations lie above what a launch may cost."""

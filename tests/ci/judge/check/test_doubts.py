@@ -42,6 +42,9 @@ def case_of(*shapes: tuple[int, ...], dtype: str = "float32") -> WorkloadCase:
         ([((4, 8), (8,)), ((4, 8), (1,))], ((4, 9), (8,)), False),  # one of them broadcasts
         ([((4, 8), (8,))], ((2, 2, 8), (9,)), False),  # of no such ranks is anything known
         ([((8, 8),)], ((4, 8),), False),
+        ([((1, 20, 4, 4), (20,), (20,))], ((1, 20, 4, 4), (1,), (1,)), True),  # one a channel
+        ([((1, 20, 4, 4), (20,), (20,))], ((1, 6, 4, 4), (6,), (6,)), False),
+        ([((8, 8), (8,))], ((4, 8), (8,)), False),  # the last dimension is as long, too
     ],
 )
 def test_inputs_part_where_they_differ_in_what_is_equal_in_every_own_case(

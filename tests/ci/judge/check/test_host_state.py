@@ -157,6 +157,34 @@ def test_inference_that_refuses_values_nobody_chose_is_a_note_without_golden_fun
 
 
 @pytest.mark.long
+def test_a_dtype_that_an_attribute_would_have_made_right_is_a_note_without_golden_function(
+    tmp_path: Path,
+) -> None:
+    """Which value of the attribute belongs to the outputs is nowhere said."""
+    infer = (
+        'this->Attr("kind").AttrType(OPTIONAL).Int(1);\n'
+        "        this->SetInferDataType([](gert::InferDataTypeContext* context) {\n"
+        "            const int64_t* kind = context->GetAttrs()->GetAttrPointer<int64_t>(0);\n"
+        "            context->SetOutputDataType(0, *kind == WANTED ? ge::DT_FLOAT : ge::DT_BF16);\n"
+        "            return ge::GRAPH_SUCCESS;\n"
+        "        });\n        this->AICore().SetTiling"
+    )
+    folder = changed(tmp_path / "host", "op_host/small.cpp", "this->AICore().SetTiling", infer)
+    host, workload = folder / "op_host/small.cpp", folder / "workload.yaml"
+    text, golden = host.read_text(), workload.read_text()
+    host.write_text(text.replace("WANTED", "27"))
+    (taken,) = found(checked(folder), "inference")
+    assert taken.fails
+    workload.write_text(golden.replace("golden: golden.py:small\n", ""))
+    (open_,) = found(checked(folder), "inference")
+    assert not open_.fails
+    assert "another value of kind" in open_.advice
+    host.write_text(text.replace("WANTED", "-5"))  # none has it give float32
+    (wrong,) = found(checked(folder), "inference")
+    assert wrong.fails
+
+
+@pytest.mark.long
 def test_a_tiling_that_remembers_calls_is_named(tmp_path: Path) -> None:
     folder = changed(
         tmp_path / "static",
