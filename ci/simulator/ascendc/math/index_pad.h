@@ -43,9 +43,10 @@ __aicore__ inline void repeat_row(T* dst, T* row, uint32_t rows, uint32_t column
     const uint32_t words = columns * uint32_t(sizeof(T)) / uint32_t(sizeof(Word));
     constexpr uint32_t whole = ONE_REPEAT_BYTE_SIZE / sizeof(Word);
     const uint32_t row_blocks = columns * uint32_t(sizeof(T)) / ONE_BLK_SIZE;
+    const uint32_t in_place = dst == row ? 1 : 0;  // the first row is there, and the others read it
     for (uint32_t at = 0; at < words; at += whole) {
         AscendCUtils::SetMask<Word>(int32_t(words - at < whole ? words - at : whole));
-        for (uint32_t done = 0; done < rows; done += MAX_REPEAT_TIMES) {
+        for (uint32_t done = in_place; done < rows; done += MAX_REPEAT_TIMES) {
             const uint32_t left = rows - done;
             vcopy((Word*)dst + uint64_t(done) * words + at, (Word*)row + at,
                   uint8_t(left < MAX_REPEAT_TIMES ? left : MAX_REPEAT_TIMES), 1, 1,

@@ -535,3 +535,24 @@ def test_a_copy_that_leaves_a_part_of_a_block_to_the_scalar_unit_is_a_note(tmp_p
     (one,) = found(report, "part_block")
     assert one.place.line == line_of(folder, "DataCopy(a, x")
     assert not report.fails
+
+
+def test_a_row_that_is_repeated_below_itself_is_no_race(tmp_path: Path) -> None:
+    """The first row stays as it is."""
+    body = (
+        f"""
+        pipe.InitBuffer(first, n * sizeof(float));
+        pipe.InitBuffer(second, 32);
+        LocalTensor<float> a = first.Get<float>();
+        DataCopy(a, x, n / 8);
+        {ordered("MTE2_V")}
+        const uint32_t all[] = {{8, n / 8}}, row[] = {{1, n / 8}};
+        BroadCast<float, 2, 0>(a, a, all, row, second.Get<uint8_t>());
+"""
+        + STORE
+    )
+    golden = "np.tile(x[:128], 8)"
+    for auto_sync in (True, False):
+        place = tmp_path / str(auto_sync)
+        report = checked(write_operator(place, body, golden=golden, auto_sync=auto_sync))
+        assert [one for one in report.findings if one.fails] == []
