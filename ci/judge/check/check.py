@@ -232,7 +232,7 @@ class _Check:
         if self.standard.workload.golden:
             return
         for varied, case in (*self.launched, *self.failed):
-            for other in other_values(case):
+            for other in other_values(case, varied=bool(varied)):
                 if not self.findings.shown(case.name) or self.late:
                     break
                 self.say(f"case {other.name}")

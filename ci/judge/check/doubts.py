@@ -211,7 +211,7 @@ def _parted_across(own: Sequence[WorkloadCase], case: WorkloadCase) -> bool:
     alike = [known for known in map(_inputs, own) if _ranks(known) == ranks]
 
     def lengths(number: int) -> dict[int, list[int]]:
-        """Of an input, by dimension, in each of those cases."""
+        """The lengths of an input in each of those cases, by dimension."""
         return {d: [known[number].shape[d] for known in alike] for d in range(-ranks[number], 0)}
 
     for a, b in permutations(range(len(inputs)), 2):

@@ -40,15 +40,28 @@ _OTHERS: Final[dict[str, Callable[[TensorCase], TensorCase]]] = {
 }
 
 
-def other_values(case: WorkloadCase) -> Iterator[WorkloadCase]:
+def other_values(case: WorkloadCase, *, varied: bool) -> Iterator[WorkloadCase]:
     """The case with other values in all drawn integer inputs: equal ones, the range's least that
     is not negative; ascending ones; 0, 1, 2 … to the range's end; and as many
-    that all differ as there are elements. None without such inputs."""
+    that all differ as there are elements. None without such inputs.
+
+    Where the case is `varied`, lists of given integers count as drawn: they were given for the
+    lengths of another one.
+    """
     own = tensors(case)
-    drawn = [n for n, one in enumerate(own[: input_count(case)]) if _is_drawn(one)]
+    free = [_drawn(one) if varied else one for one in own]
+    drawn = [n for n, one in enumerate(free[: input_count(case)]) if _is_drawn(one)]
     for how, change in _OTHERS.items() if drawn else ():
-        changed = [change(one) if n in drawn else one for n, one in enumerate(own)]
+        changed = [change(free[n]) if n in drawn else one for n, one in enumerate(own)]
         yield with_tensors(case, how, changed)
+
+
+def _drawn(one: TensorCase) -> TensorCase:
+    """Given integers as such that are drawn from their range; one alone is a number and stays."""
+    values = [value for value in one.values or () if not isinstance(value, complex)]
+    if len(values) < 2:
+        return one
+    return one.model_copy(update={"values": None, "range": (min(values), max(values))})
 
 
 def _is_drawn(one: TensorCase) -> bool:

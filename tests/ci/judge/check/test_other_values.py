@@ -53,7 +53,7 @@ def test_other_values_are_equal_ascending_and_different(dtype: str) -> None:
     floats = TensorCase(shape=(4,), dtype="float32")
     places = TensorCase(shape=(4,), dtype=dtype, range=(-2, 5))
     case = WorkloadCase(name="own", inputs=(floats, places))
-    made = [one.inputs for one in other_values(case)]
+    made = [one.inputs for one in other_values(case, varied=False)]
     assert [one.range for _, one in made] == [(0, 0), (-2, 5), (-2, 5), (-2, 5)]
     drawn = ["uniform", "sorted", "counted", "permutation"]
     assert [one.distribution for _, one in made] == drawn
@@ -63,7 +63,20 @@ def test_other_values_are_equal_ascending_and_different(dtype: str) -> None:
 def test_inputs_without_drawn_integers_have_no_other_values() -> None:
     floats = TensorCase(shape=(4,), dtype="float32")
     given = TensorCase(shape=(2,), dtype="int64", values=(0, 1))
-    assert not list(other_values(WorkloadCase(name="own", inputs=(floats, given))))
+    own = WorkloadCase(name="own", inputs=(floats, given))
+    assert not list(other_values(own, varied=False))
+
+
+def test_given_integers_count_as_drawn_where_the_case_is_varied() -> None:
+    """They were given for other lengths; a number alone stays."""
+    places = TensorCase(shape=(3,), dtype="int64", values=(4, 0, 2))
+    alone = TensorCase(shape=(), dtype="int64", values=(3,))
+    case = WorkloadCase(name="own", inputs=(places, alone))
+    made = [one.inputs for one in other_values(case, varied=True)]
+    assert [(one.range, one.distribution) for one, _ in made] == [
+        ((0, 0), "uniform"), ((0, 4), "sorted"), ((0, 4), "counted"), ((0, 4), "permutation"),
+    ]  # fmt: skip
+    assert all(one.values is None and number == alone for one, number in made)
 
 
 @pytest.mark.long
