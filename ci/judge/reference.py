@@ -22,7 +22,7 @@ from ci.host.tiling_request import host_request, platform_facts
 from ci.judge.compare_outputs import compare_outputs
 from ci.model.columns import case_dtypes, output_dtypes
 from ci.model.dtypes import BY_NAME, from_bfloat16
-from ci.model.errors import InputError
+from ci.model.errors import InputError, TrialFailure
 from ci.model.launch import Array, Tensor, Tensors, arrays
 from ci.model.operator import Operator
 from ci.model.workload import TensorCase, Workload, WorkloadCase
@@ -118,6 +118,24 @@ class References:
         for array in arrays((*inputs, *outputs)):
             array.setflags(write=False)
         return Reference(inputs, outputs, _largest(inputs, case_dtypes(case)))
+
+    @cached_property
+    def infers(self) -> bool:
+        """Whether InferShape gives the outputs of the workload's own cases as they are declared,
+        where no golden function does: it tells those of varied cases, too."""
+        if self.workload.golden:
+            return False
+        try:
+            return all(self._as_declared(case) for case in self.workload.cases)
+        except (InputError, TrialFailure):
+            return False
+
+    def _as_declared(self, case: WorkloadCase) -> bool:
+        found = self._inferred(case, self.of(case, self.workload.seeds[0]).inputs)
+        if found is None or not case.outputs:
+            return False
+        declared = declared_outputs(self.operator, case)
+        return [one.shape for one in arrays(found)] == [one.shape for one in arrays(declared)]
 
     def _inferred(self, case: WorkloadCase, inputs: Tensors) -> Tensors | None:
         """Empty outputs of the shapes that the unmodified host side infers; None where it does

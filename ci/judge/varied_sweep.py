@@ -226,6 +226,7 @@ def known_of(standard: Standard, taker: Taker, numbers: tuple[float, ...] = ()) 
         tiling_numbers(standard.operator),
         kernel_numbers(standard.operator),
         nearest_device(standard.backend.fingerprint().device).vector_cores,
+        standard.references.infers,
     )
 
 

@@ -39,16 +39,21 @@ class Known:
     kernel_constants: tuple[float, ...] = ()
     """What is in its kernel."""
     cores: int = 1
+    inferred: bool = False
+    """Whether InferShape tells the outputs of cases, where no golden function does."""
     probed: dict[str, tuple[WorkloadCase, ...]] = field(default_factory=dict)
     """Cases a step longer that the unmodified operator does not pass, by the name of the first of a
     dimension: 1 element longer, 8 and so on."""
 
     def free(self, case: WorkloadCase) -> WorkloadCase:
-        """The case without declared outputs where the golden function tells their shapes.
+        """The case without declared outputs where the golden function tells their shapes, or
+        InferShape does.
 
-        It cannot tell how much room an output needs, nor the shape of packed elements.
+        Neither can tell how much room an output needs, nor the golden function the shape of packed
+        elements.
         """
-        if not (self.workload.golden and case.outputs) or self.operator.tells_output_shape:
+        told = self.workload.golden or self.inferred
+        if not (told and case.outputs) or self.operator.tells_output_shape:
             return case
         free = case.model_copy(update={"outputs": ()})
         try:

@@ -140,3 +140,39 @@ def test_two_of_four_values_and_their_places_make_a_sparse_product(kernels: Asce
     wanted = a.astype(np.int32) @ b
     found = kernels.ok(SPARSE, inputs, [np.zeros((16, 16), np.int32)], cores=(1, 0)).outputs[0]
     np.testing.assert_array_equal(found, wanted)
+
+
+BY_COLUMN = """
+    LocalTensor<int8_t> a1(TPosition::A1, 0, 16 * 32), b1(TPosition::B1, 0x20000, 16 * 32);
+    LocalTensor<uint64_t> scales(TPosition::A1, 0x30000, 16);
+    LocalTensor<int8_t> a2(TPosition::A2, 0, 16 * 32), b2(TPosition::B2, 0, 16 * 32);
+    LocalTensor<int32_t> c(TPosition::CO1, 0, 256);
+    LocalTensor<half> l1(TPosition::A1, 0x40000, 256);
+    DataCopy(a1, global<int8_t>(a[0]), 16 * 32);
+    DataCopy(b1, global<int8_t>(a[1]), 16 * 32);
+    DataCopy(scales, global<uint64_t>(a[2]), 16);
+    PipeBarrier<PIPE_ALL>();
+    LoadData(a2, a1, LoadData2DParams(0, 1, 1, 0, 0, false, 0));
+    LoadData(b2, b1, LoadData2DParams(0, 1, 1, 0, 0, false, 0));
+    PipeBarrier<PIPE_ALL>();
+    MmadParams product;
+    product.m = 16; product.n = 16; product.k = 32;
+    Mmad(c, a2, b2, product);
+    PipeBarrier<PIPE_ALL>();
+    FixpipeParams<int32_t> out(1, 32, 0, 16);
+    out.quantParams = {QuantMode_t::VDEQF16};
+    Fixpipe(l1, c, scales, out);
+    out.nz2ndParams = {true, 1, 0, 0, 16};
+    Fixpipe(global<half>(a[3]), c, scales, out);
+    PipeBarrier<PIPE_ALL>();
+"""
+
+
+def test_the_older_form_of_a_fixpipe_takes_a_scale_for_each_column(kernels: AscendCHarness) -> None:
+    draw = np.random.default_rng(8)
+    a, b = (draw.integers(-9, 9, (16, 32)).astype(np.int8) for _ in range(2))
+    scales = draw.choice([0.5, 1, 2], 16).astype(np.float32)
+    inputs = [fractals(a, 16, 32), fractals(b, 16, 32), scales.view(np.uint32).astype(np.uint64)]
+    out = [np.zeros((16, 16), np.float16)]
+    found = kernels.ok(BY_COLUMN, inputs, out, cores=(1, 0)).outputs[0]
+    np.testing.assert_array_equal(found, a.astype(np.float32) @ b.T.astype(np.float32) * scales)

@@ -366,19 +366,34 @@ __aicore__ inline FixpipeParamsV220 newer_form(const FixpipeParams<S>& old) {
     return p;
 }
 template <typename T, typename S, typename P>
-__aicore__ inline void Fixpipe(const GlobalTensor<T>& dst, const LocalTensor<S>& src,
-                               const FixpipeParams<P>& params) {
+__aicore__ inline void fixpipe_older(const GlobalTensor<T>& dst, const LocalTensor<S>& src,
+                                     uint64_t* parameters, const FixpipeParams<P>& params) {
     if (params.nz2ndParams.nz2ndEn) {
-        fixpipe<CFG_ROW_MAJOR>(dst, src, nullptr, newer_form<T>(params));
+        fixpipe<CFG_ROW_MAJOR>(dst, src, parameters, newer_form<T>(params));
     } else {
-        fixpipe<CFG_NZ>(dst, src, nullptr, newer_form<T>(params));
+        fixpipe<CFG_NZ>(dst, src, parameters, newer_form<T>(params));
     }
 }
 template <typename T, typename S, typename P>
-__aicore__ inline void Fixpipe(const LocalTensor<T>& dst, const LocalTensor<S>& src,
-                               const FixpipeParams<P>& params) {
-    fixpipe<CFG_NZ>(dst, src, nullptr, newer_form<T>(params));
+__aicore__ inline void fixpipe_older(const LocalTensor<T>& dst, const LocalTensor<S>& src,
+                                     uint64_t* parameters, const FixpipeParams<P>& params) {
+    fixpipe<CFG_NZ>(dst, src, parameters, newer_form<T>(params));
 }
+#define ASC_FIXPIPE(Tensor)                                                         \
+    template <typename T, typename S, typename P>                                   \
+    __aicore__ inline void Fixpipe(const Tensor<T>& dst, const LocalTensor<S>& src, \
+                                   const FixpipeParams<P>& params) {                \
+        fixpipe_older(dst, src, nullptr, params);                                   \
+    }                                                                               \
+    template <typename T, typename S, typename P>                                   \
+    __aicore__ inline void Fixpipe(const Tensor<T>& dst, const LocalTensor<S>& src, \
+                                   const LocalTensor<uint64_t>& parameters,         \
+                                   const FixpipeParams<P>& params) {                \
+        fixpipe_older(dst, src, parameters.pointer(), params);                      \
+    }
+ASC_FIXPIPE(GlobalTensor)
+ASC_FIXPIPE(LocalTensor)
+#undef ASC_FIXPIPE
 __aicore__ inline void check_fixpipe(const DataCopyCO12DstParams& p) {
     if (p.clipReluPre != 0 || p.eltWiseOp != 0) {
         dav_fail(

@@ -515,7 +515,29 @@ def test_a_varied_case_without_golden_function_has_the_outputs_that_inference_gi
         this->AICore().SetTiling"""
     host.write_text(host.read_text().replace("this->AICore().SetTiling", infer))
     workload.write_text(workload.read_text().replace("golden: golden.py:small\n", ""))
-    assert not found(checked(folder, varied=3), "memory_error")
+    faults = found(checked(folder, varied=3), "memory_error")
+    assert not [one for one in faults if "output" in one.text]  # it has no tiles for long tensors
+
+
+@pytest.mark.long
+def test_an_attribute_that_makes_outputs_shorter_is_varied_without_golden_function(
+    tmp_path: Path,
+) -> None:
+    """InferShape says how long they are; the kernel takes no notice."""
+    folder = write_operator(tmp_path / "cut", TWICE, golden="x", output=(1024,))
+    host, workload = folder / "op_host/small.cpp", folder / "workload.yaml"
+    infer = """this->Attr("cut").AttrType(OPTIONAL).Int(0);
+        this->SetInferShape([](gert::InferShapeContext* context) {
+            int64_t cut = *context->GetAttrs()->GetAttrPointer<int64_t>(0);
+            int64_t length = context->GetInputShape(0)->GetDim(0) - 64 * cut;
+            *context->GetOutputShape(0) = gert::Shape({length});
+            return length > 0 ? ge::GRAPH_SUCCESS : ge::GRAPH_FAILED;
+        });
+        this->AICore().SetTiling"""
+    host.write_text(host.read_text().replace("this->AICore().SetTiling", infer))
+    workload.write_text(workload.read_text().replace("golden: golden.py:small\n", ""))
+    faults = found(checked(folder, varied=30), "memory_error")
+    assert any(one.fails and "cut=1" in one.place.case for one in faults)
 
 
 def test_a_copy_that_leaves_a_part_of_a_block_to_the_scalar_unit_is_a_note(tmp_path: Path) -> None:
