@@ -14,7 +14,13 @@ from typing import TypeAlias
 
 from ci.backend.sim import SimulatorBackend, SimulatorBuild
 from ci.host.tiling_request import HostRequest, host_request, platform_facts
-from ci.judge.check.doubts import doubtful, may_round, outputs_guessed, unlaunched
+from ci.judge.check.doubts import (
+    doubtful,
+    is_placeholder,
+    may_round,
+    outputs_guessed,
+    unlaunched,
+)
 from ci.judge.check.far import far
 from ci.judge.check.findings import Findings
 from ci.judge.check.host_state import (
@@ -119,7 +125,8 @@ class _Check:
                 cases = [one for _, one in self.launched] or self.standard.workload.cases
                 ignored(self.standard, case, found, cases, self.findings)
         if isinstance(found, TrialFailure):
-            self.findings.failure(found, family, mild=family == Empty.name)
+            left = bool(family) and is_placeholder(self.standard, found.refusal)
+            self.findings.failure(found, family, mild=family == Empty.name, placeholder=left)
         else:
             explained = self.findings.shows("ignored", case.name)
             if not found.compared.agrees and self.unexplained and not explained:

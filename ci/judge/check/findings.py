@@ -87,6 +87,10 @@ _EMPTY: Final = "An interface that is made of the op definition launches nothing
 _OUTPUTS: Final = (
     "Neither a golden function nor InferShape says how long the outputs of this case are."
 )
+_PLACEHOLDER: Final = (
+    "InferShape gives it one element where the workload's outputs have more, as one that is not"
+    " asked for."
+)
 _VALUES: Final = "Other integers do not show it, and no golden function says which are right."
 
 _ORDER: Final = (
@@ -134,10 +138,20 @@ class Findings:
     valued: set[Key] = field(default_factory=set)
     """Faults that hang on the values of a case's integers: notes."""
 
-    def failure(self, failure: TrialFailure, varied: str = "", *, mild: bool = False) -> None:
-        """What ended a launch, and what it showed before. `mild`: a launch error is a note."""
+    def failure(
+        self,
+        failure: TrialFailure,
+        varied: str = "",
+        *,
+        mild: bool = False,
+        placeholder: bool = False,
+    ) -> None:
+        """What ended a launch, and what it showed before. `mild`: a launch error is a note.
+        `placeholder`: so is the fault, an output that nobody may ask for."""
         refusal = failure.refusal
         found = _of_refusal(failure.outcome, refusal, varied)
+        if placeholder and found.fails:
+            found = _doubted(found, _PLACEHOLDER)
         if mild and failure.outcome is Outcome.LAUNCH_ERROR:
             found = found.model_copy(update={"severity": Severity.NOTE})
         self._add(found)

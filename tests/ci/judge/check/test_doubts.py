@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -12,6 +13,7 @@ import pytest
 
 from ci.judge.check.doubts import (
     attribute_unread,
+    is_placeholder,
     length_unread,
     lengths_part,
     may_round,
@@ -25,8 +27,9 @@ from ci.judge.launch_record import Launched
 from ci.judge.reference import Reference
 from ci.model.launch import CaseRun, Tensors
 from ci.model.operator import AttrSpec
-from ci.model.trial import PipeTime
-from ci.model.workload import TensorCase, WorkloadCase
+from ci.model.trial import PipeTime, Refusal, Unwritten
+from ci.model.workload import TensorCase, Workload, WorkloadCase
+from ci.testing.scale_shift import OPERATOR
 
 
 def case_of(*shapes: tuple[int, ...], dtype: str = "float32") -> WorkloadCase:
@@ -180,3 +183,19 @@ def test_longer_sums_in_float_may_be_off_by_as_much_more_as_they_are_longer(
         return Launched(case_of((rows, 256)), run, Compared(1, error, "wrong"), b"")
 
     assert may_round([launched(8)], launched(rows)) is may
+
+
+@pytest.mark.parametrize(
+    ("count", "size", "golden", "asked_for"),
+    [(4, 4, "", False), (3, 4, "", True), (8, 8, "", True), (4, 4, "golden.py:x", True)],
+)
+def test_an_output_of_one_element_that_nothing_writes_may_not_be_asked_for(
+    count: int, size: int, golden: str, asked_for: bool
+) -> None:
+    """The own cases have 32 elements of 4 bytes."""
+    own = case_of((4, 8)).model_copy(update={"outputs": case_of((4, 8)).inputs})
+    workload = Workload(operator="X", cases=(own,), folder=Path(), golden=golden)
+    standard = cast(Standard, SimpleNamespace(operator=OPERATOR, workload=workload))
+    left = Unwritten(output=0, first=0, count=count, size=size)
+    refusal = Refusal(sentence="It leaves bytes.", unwritten=left)
+    assert is_placeholder(standard, refusal) is not asked_for

@@ -183,6 +183,16 @@ def test_errors_of_memory_are_notes_where_the_outputs_length_is_a_guess() -> Non
     assert failing == {("memory_error", "own"), ("race", "own"), ("race", "long")}
 
 
+def test_an_output_that_nobody_asks_for_is_a_note() -> None:
+    place = Place(case="without", file="op_kernel/a.cpp", line=7)
+    failure = TrialFailure(Outcome.MEMORY_ERROR, Refusal(place=place, sentence="It leaves one."))
+    findings = Findings()
+    findings.failure(failure, "regime", placeholder=True)
+    (one,) = findings.ordered()
+    assert not one.fails
+    assert "not asked for" in one.advice
+
+
 def test_what_only_cases_show_that_nobody_launches_is_a_note() -> None:
     findings = Findings(unlaunched={"empty"})
     findings.warnings([cut(4)], "empty")
