@@ -16,7 +16,7 @@ from ci.backend.sim import SimulatorBackend, SimulatorBuild
 from ci.host.tiling_request import HostRequest, host_request, platform_facts
 from ci.judge.check.doubts import (
     doubtful,
-    is_placeholder,
+    may_be_unasked,
     may_round,
     outputs_guessed,
     unlaunched,
@@ -125,8 +125,8 @@ class _Check:
                 cases = [one for _, one in self.launched] or self.standard.workload.cases
                 ignored(self.standard, case, found, cases, self.findings)
         if isinstance(found, TrialFailure):
-            left = bool(family) and is_placeholder(self.standard, found.refusal)
-            self.findings.failure(found, family, mild=family == Empty.name, placeholder=left)
+            unasked = bool(family) and may_be_unasked(self.standard, case, found.refusal)
+            self.findings.failure(found, family, mild=family == Empty.name, unasked=unasked)
         else:
             explained = self.findings.shows("ignored", case.name)
             if not found.compared.agrees and self.unexplained and not explained:

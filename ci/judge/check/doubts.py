@@ -12,7 +12,6 @@ import numpy as np
 from ci.judge.check.host_state import as_inferred
 from ci.judge.gate_subject import Standard
 from ci.judge.launch_record import Launched
-from ci.judge.reference import declared_outputs
 from ci.judge.varied.base import input_count, tensors
 from ci.judge.varied.lengths import Empty
 from ci.judge.varied.values import Attributes, Exact, GivenValues, Ranges
@@ -69,21 +68,22 @@ def outputs_guessed(standard: Standard, family: str, case: WorkloadCase) -> bool
     return _shapes(case) not in own and as_inferred(standard, case) is None
 
 
-def is_placeholder(standard: Standard, refusal: Refusal) -> bool:
-    """Whether nothing is wrong with a varied case but an output of one element that no byte was
-    written of, where the own cases have more: without an optional input, say, InferShape gives
-    one element to what is not asked for. A golden function would say what is right."""
+def may_be_unasked(standard: Standard, case: WorkloadCase, refusal: Refusal) -> bool:
+    """Whether nothing is wrong with a case but one of several outputs that no byte was written of,
+    and an attribute is another, or other inputs are left out, than in every own case: these may
+    say which outputs there are to be. A golden function would say it."""
     left = refusal.unwritten
-    if standard.workload.golden or left is None or left.count != left.size:
+    several = len(standard.operator.outputs) > 1
+    if standard.workload.golden or left is None or left.count != left.size or not several:
         return False
-    try:
-        own = [
-            arrays(declared_outputs(standard.operator, case)[left.output : left.output + 1])
-            for case in standard.workload.cases
-        ]
-    except InputError:
-        return False
-    return all(one and one[0].size > 1 and one[0].itemsize == left.size for one in own)
+    own = [_asks(standard, known) for known in standard.workload.cases]
+    return _asks(standard, case) not in own
+
+
+def _asks(standard: Standard, case: WorkloadCase) -> tuple[object, ...]:
+    """The attributes of a case and which inputs it has."""
+    attrs = tuple(case.attrs.get(spec.name, spec.default) for spec in standard.operator.attrs)
+    return attrs, tuple(one.present for one in tensors(case)[: input_count(case)])
 
 
 def may_round(own: Sequence[Launched], found: Launched) -> bool:

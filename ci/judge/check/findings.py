@@ -87,10 +87,7 @@ _EMPTY: Final = "An interface that is made of the op definition launches nothing
 _OUTPUTS: Final = (
     "Neither a golden function nor InferShape says how long the outputs of this case are."
 )
-_PLACEHOLDER: Final = (
-    "InferShape gives it one element where the workload's outputs have more, as one that is not"
-    " asked for."
-)
+_UNASKED: Final = "No golden function says that there is such an output in this case."
 _VALUES: Final = "Other integers do not show it, and no golden function says which are right."
 
 _ORDER: Final = (
@@ -144,14 +141,14 @@ class Findings:
         varied: str = "",
         *,
         mild: bool = False,
-        placeholder: bool = False,
+        unasked: bool = False,
     ) -> None:
         """What ended a launch, and what it showed before. `mild`: a launch error is a note.
-        `placeholder`: so is the fault, an output that nobody may ask for."""
+        `unasked`: so is the fault, of an output that nobody may ask for."""
         refusal = failure.refusal
         found = _of_refusal(failure.outcome, refusal, varied)
-        if placeholder and found.fails:
-            found = _doubted(found, _PLACEHOLDER)
+        if unasked and found.fails:
+            found = _doubted(found, _UNASKED)
         if mild and failure.outcome is Outcome.LAUNCH_ERROR:
             found = found.model_copy(update={"severity": Severity.NOTE})
         self._add(found)

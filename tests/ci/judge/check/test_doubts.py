@@ -13,9 +13,9 @@ import pytest
 
 from ci.judge.check.doubts import (
     attribute_unread,
-    is_placeholder,
     length_unread,
     lengths_part,
+    may_be_unasked,
     may_round,
     only_repeated,
     unlaunched,
@@ -186,16 +186,27 @@ def test_longer_sums_in_float_may_be_off_by_as_much_more_as_they_are_longer(
 
 
 @pytest.mark.parametrize(
-    ("count", "size", "golden", "asked_for"),
-    [(4, 4, "", False), (3, 4, "", True), (8, 8, "", True), (4, 4, "golden.py:x", True)],
+    ("count", "bias", "golden", "outputs", "unasked"),
+    [
+        (128, False, "", 2, True),
+        (128, True, "", 2, False),  # as in the own case
+        (96, False, "", 2, False),  # something is written
+        (128, False, "golden.py:x", 2, False),
+        (128, False, "", 1, False),  # it would do nothing at all
+    ],
 )
-def test_an_output_of_one_element_that_nothing_writes_may_not_be_asked_for(
-    count: int, size: int, golden: str, asked_for: bool
+def test_one_of_several_outputs_may_not_be_asked_for_where_an_attribute_is_another(
+    count: int, bias: bool, golden: str, outputs: int, unasked: bool
 ) -> None:
-    """The own cases have 32 elements of 4 bytes."""
-    own = case_of((4, 8)).model_copy(update={"outputs": case_of((4, 8)).inputs})
+    spec = AttrSpec.model_validate({"name": "bias", "type": "bool", "default": True})
+    changed = {"attrs": (spec,), "outputs": OPERATOR.outputs[:1] * outputs}
+    own = case_of((4, 8))
     workload = Workload(operator="X", cases=(own,), folder=Path(), golden=golden)
-    standard = cast(Standard, SimpleNamespace(operator=OPERATOR, workload=workload))
-    left = Unwritten(output=0, first=0, count=count, size=size)
+    standard = cast(
+        Standard,
+        SimpleNamespace(operator=OPERATOR.model_copy(update=changed), workload=workload),
+    )
+    left = Unwritten(output=1, first=0, count=count, size=128)
     refusal = Refusal(sentence="It leaves bytes.", unwritten=left)
-    assert is_placeholder(standard, refusal) is not asked_for
+    case = own.model_copy(update={"attrs": {"bias": bias}})
+    assert may_be_unasked(standard, case, refusal) is unasked

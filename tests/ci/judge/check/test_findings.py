@@ -187,10 +187,10 @@ def test_an_output_that_nobody_asks_for_is_a_note() -> None:
     place = Place(case="without", file="op_kernel/a.cpp", line=7)
     failure = TrialFailure(Outcome.MEMORY_ERROR, Refusal(place=place, sentence="It leaves one."))
     findings = Findings()
-    findings.failure(failure, "regime", placeholder=True)
+    findings.failure(failure, "regime", unasked=True)
     (one,) = findings.ordered()
     assert not one.fails
-    assert "not asked for" in one.advice
+    assert "such an output" in one.advice
 
 
 def test_what_only_cases_show_that_nobody_launches_is_a_note() -> None:
