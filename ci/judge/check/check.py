@@ -56,6 +56,9 @@ ALWAYS = (Outcome.COMPILE_ERROR, Outcome.TIMEOUT)
 ROUNDING = {family.name for family in WIDE.families if family.rounding}
 """What is varied where a right operator may miss its tolerance."""
 
+OVERTIME = 1.5
+"""Times the seconds of a check, until which other integers are tried on cases that show a fault."""
+
 MOST_UNEXPLAINED = 4
 """Wrong cases that are held against what an operator may have taken for something else: each
 costs a launch and some calls of the golden function."""
@@ -235,18 +238,23 @@ class _Check:
 
     def revalue(self, build: SimulatorBuild | None) -> None:
         """Make notes of what other values of a case's integers do not show, where no golden
-        function says which are right."""
+        function says which are right, or what they were not tried for: it may take half as long
+        again as all else."""
         if self.standard.workload.golden:
             return
+        settings = self.settings.model_copy(update={"seconds": self.settings.seconds * OVERTIME})
         for varied, case in (*self.launched, *self.failed):
             for other in other_values(case, varied=bool(varied)):
-                if not self.findings.shown(case.name) or self.late:
+                again = _Check(self.standard, settings, self.say, started=self.started)
+                if not self.findings.shown(case.name):
+                    break
+                if again.late:
+                    self.findings.untried(case.name)
                     break
                 self.say(f"case {other.name}")
                 taken = self._taken(other)
                 if taken is None:
                     continue
-                again = _Check(self.standard, self.settings, self.say, started=self.started)
                 again._doubt(varied, other)
                 again._collect(other, taken, varied)
                 if build is not None:

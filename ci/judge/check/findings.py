@@ -88,6 +88,9 @@ _OUTPUTS: Final = (
     "Neither a golden function nor InferShape says how long the outputs of this case are."
 )
 _UNASKED: Final = "No golden function says that there is such an output in this case."
+_UNTRIED: Final = (
+    "Time was up before other integers were tried, and no golden function says which are right."
+)
 _VALUES: Final = "Other integers do not show it, and no golden function says which are right."
 
 _ORDER: Final = (
@@ -245,6 +248,12 @@ class Findings:
         for key in self.shown(case) - shown - equal:
             self.valued.add(key)
             self.found[key] = _doubted(self.found[key], _VALUES)
+
+    def untried(self, case: str) -> None:
+        """Make notes of the faults of a case, which other integers were not tried for."""
+        for key in self.shown(case):
+            self.valued.add(key)
+            self.found[key] = _doubted(self.found[key], _UNTRIED)
 
     def _cases(self, *kinds: str, placed: bool = True) -> set[str]:
         """The cases that show a fault of one of the kinds; without `placed` one without a line."""

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from ci.judge.check.other_values import other_values
-from ci.model.finding import Severity
+from ci.model.finding import CheckSettings, Severity
+from ci.model.settings import EvaluationSetup
 from ci.model.workload import TensorCase, WorkloadCase
+from ci.session.session import open_session
 from tests.ci.judge.check.small_operator import checked, found, ordered, write_operator
 
 ROWS = f"""
@@ -40,6 +42,17 @@ def test_rows_that_meet_for_some_indices_alone_are_a_note(tmp_path: Path) -> Non
     (race,) = found(report, "race")
     assert race.severity is Severity.NOTE
     assert "Other integers" in race.advice
+
+
+@pytest.mark.long
+def test_what_other_indices_were_not_tried_for_is_a_note(tmp_path: Path) -> None:
+    """Time may be up before."""
+    folder = indexed(tmp_path, "0 * a.GetValue(1)")
+    settings = CheckSettings(varied=0, seconds=0.01)
+    report = open_session(folder, EvaluationSetup()).check(settings)
+    (race,) = found(report, "race")
+    assert race.severity is Severity.NOTE
+    assert "Time was up" in race.advice
 
 
 @pytest.mark.long
