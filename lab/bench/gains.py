@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,19 +19,25 @@ from scipy.stats import gmean
 
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
+from ci.judge.varied_sweep import LEAST_VARIED
 from ci.model.errors import InputError
 from ci.model.operator import Operator
 from ci.model.result import Result
 from ci.model.trial import Trial
 from ci.model.workload import Workload, WorkloadCase
+from ci.search.task import hash_of_sources
 from ci.source.golden import golden_function
 from ci.source.workload_text import workload_text
+from ci.system.cache import digest
 from ci.system.row_file import RowFile
 from ci.system.trial_store import TRIALS_FILE
 from experience.bank.bank import Bank
+from lab.bench.cell_process import LOG
 from lab.bench.real_sizes import at_size
 from lab.bench.search_cells import (
+    CELL,
     RESULT,
+    bank_copy,
     bank_without,
     keep_cell,
     kept_cell,
@@ -46,8 +52,6 @@ MADE_WITH: Final = {"elements", "budget", "seed", "wall_minutes", "device"}
 
 ROWS: Final = "rows.jsonl"
 WORKLOAD: Final = "workload.yaml"
-BANK: Final = "bank.duckdb"
-LOG: Final = "log.txt"
 
 
 def measure(
@@ -59,32 +63,45 @@ def measure(
     """A row for each operator; rows that `settings.out` holds are kept.
 
     No operator meets what was learnt from it in `bank`. Raises InputError where there is no
-    operator with a workload, or where the folder holds runs of other settings.
+    operator with a workload, where the folder holds a run of other settings, sources or workload,
+    and where a search is killed: it has no row then, and is gone on with next time.
     """
     found, reasons = subjects(operators, settings)
     backend = SimulatorBackend(settings.device)
     version = backend.fingerprint().version
     made_with = {**settings.model_dump(mode="json", include=MADE_WITH), "simulator": version}
-    kept_cell(settings.out, made_with)
-    keep_cell(settings.out, made_with)
     kept = RowFile(settings.out / ROWS, GainRow, lambda row: row.operator)
     backend.toolchain.prepare()
     tuples, alike = bank.all(), near_duplicates([s.operator for s in found])
 
-    def row_of(subject: Subject) -> GainRow:
-        name = subject.operator.name
-        if name in kept.rows:
-            return kept.rows[name]
-        own = bank_without(tuples, alike[name], settings.out / "banks")
-        row = _Run(subject, settings, backend, own).row()
-        kept.add(row)
-        on_row(row)
-        return row
+    runs = []
+    for subject in found:
+        own = bank_without(tuples, alike[subject.operator.name], settings.out / "banks")
+        run = _Run(subject, settings, backend, own)
+        begun = run.begin({**made_with, **about(subject), "bank": own.stem})
+        runs.append((run, kept.rows.get(run.name) if begun else None))
 
-    with ThreadPoolExecutor(settings.workers) as pool:
-        rows = list(pool.map(row_of, found))
+    def row(run: _Run, known: GainRow | None) -> GainRow:
+        if known is not None:
+            return known
+        made = run.row()
+        kept.add(made)
+        on_row(made)
+        return made
+
+    pool = ThreadPoolExecutor(settings.workers)
+    try:
+        rows = list(pool.map(lambda one: row(*one), runs))
+    finally:
+        pool.shutdown(cancel_futures=True)
     rows += [GainRow(operator=name, said=why) for name, why in sorted(reasons.items())]
-    return Gains(settings=settings, version=version, rows=tuple(rows))
+    return Gains(settings=settings, version=version, enough=LEAST_VARIED, rows=tuple(rows))
+
+
+def about(subject: Subject) -> dict[str, str]:
+    """What results hang on of an operator: its sources and its workload. Raises InputError."""
+    workload = subject.read().model_dump_json(exclude={"folder"})
+    return {"sources": hash_of_sources(subject.operator), "workload": digest([workload])}
 
 
 @dataclass(frozen=True)
@@ -98,14 +115,26 @@ class _Run:
     """The run begins with a copy of this one."""
 
     @property
+    def name(self) -> str:
+        """Name of its operator, and of its folder."""
+        return self.subject.operator.name
+
+    @property
     def folder(self) -> Path:
         """Where both are left."""
-        return self.settings.out / self.subject.operator.name
+        return self.settings.out / self.name
+
+    def begin(self, made_with: Mapping[str, object]) -> bool:
+        """Note in the folder what the run is about; whether it was begun before. Raises InputError
+        where the folder holds one that was made with something else."""
+        known = (self.folder / CELL).exists()
+        kept_cell(self.folder, made_with)
+        keep_cell(self.folder, made_with)
+        return known
 
     def row(self) -> GainRow:
         """What the command found, or why it ended without a result."""
-        name = self.subject.operator.name
-        self.folder.mkdir(parents=True, exist_ok=True)
+        name = self.name
         try:
             self._write_workload()
         except InputError as problem:
@@ -143,10 +172,8 @@ class _Run:
         )
 
     def _optimized(self) -> Result | None:
-        """The command's result; None where it left none."""
-        settings, bank = self.settings, self.folder / BANK
-        if not bank.exists():
-            shutil.copyfile(self.bank, bank.with_suffix(".part")).replace(bank)
+        """The command's result; None where it left none. Raises InputError where it was killed."""
+        settings, bank = self.settings, bank_copy(self.bank, self.folder)
         words = [
             sys.executable, "-P", "-m", "ascendopt", "optimize", str(self.subject.operator.root),
             "--workload", str(self.folder / WORKLOAD), "--out", str(self.folder),
@@ -157,7 +184,14 @@ class _Run:
         if (self.folder / TRIALS_FILE).exists():
             words.append("--resume")
         with (self.folder / LOG).open("ab") as log:
-            subprocess.run(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False)
+            done = subprocess.run(
+                words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False
+            )
+        if done.returncode < 0:
+            raise InputError(
+                f"The search of {self.name} was ended by signal"
+                f" {-done.returncode}; the same command goes on with it."
+            )
         return kept_result(self.folder)
 
     def _last_said(self) -> str:

@@ -7,6 +7,7 @@ and those of near-duplicates.
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -73,6 +74,14 @@ def bank_without(tuples: Sequence[ExperienceTuple], alike: set[str], folder: Pat
         bank.stats()  # an empty bank has a file from its first question on
         part.replace(file)
     return file
+
+
+def bank_copy(bank: Path, folder: Path) -> Path:
+    """The bank of the run in `folder`, which begins as a copy of `bank`."""
+    own = folder / "bank.duckdb"
+    if not own.exists():
+        shutil.copyfile(bank, own.with_suffix(".part")).replace(own)
+    return own
 
 
 def tuples_digest(tuples: Iterable[ExperienceTuple]) -> str:

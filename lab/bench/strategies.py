@@ -9,7 +9,6 @@ it stands is named with the reason and stops nothing.
 from __future__ import annotations
 
 import resource
-import shutil
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -42,6 +41,7 @@ from lab.bench.judge_at import judge_at
 from lab.bench.machine import sample
 from lab.bench.search_cells import (
     RESULT,
+    bank_copy,
     bank_without,
     cell_of,
     keep_cell,
@@ -114,9 +114,7 @@ class Run:
         Raises ModelUnavailable when it ended early: it goes on when it is asked for again.
         """
         subject, settings, arm = self.subject, self.settings, self.arm
-        bank = None if self.bank is None else self.folder / "bank.duckdb"
-        if self.bank is not None and bank is not None and not bank.exists():
-            shutil.copyfile(self.bank, bank.with_suffix(".part")).replace(bank)
+        bank = None if self.bank is None else bank_copy(self.bank, self.folder)
         workload = subject.read()
         judge: Judge = judge_at(
             subject.operator,

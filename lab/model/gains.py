@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
 
 from pydantic import Field
 
 from ci.model.folder import Folder
 from ci.model.frozen import Frozen
-from ci.model.settings import DEFAULT_DEVICE
-from lab.model.chosen import ChosenOperators
-
-ENOUGH_CASES: Final = 40
-"""Varied cases, the launches of regimes among them, that an improved operator is to be tried on."""
+from lab.model.chosen import Searches
 
 
-class GainsSettings(ChosenOperators):
+class GainsSettings(Searches):
     """Which operators are optimized, at which size, and for how much."""
 
     out: Folder = Field(
@@ -29,14 +24,7 @@ class GainsSettings(ChosenOperators):
         description="Elements of the largest input that each case has at least: smaller cases are"
         " lengthened in the first dimension that the operator takes longer. 0: cases as they are.",
     )
-    budget: int = Field(
-        default=40, ge=3, description="Evaluations of a run, baseline and final check included."
-    )
     seed: int = Field(default=0, ge=0, description="Seed of the searches.")
-    wall_minutes: float = Field(
-        default=120.0, ge=0.0, description="Wall time after which a run ends; 0: no limit."
-    )
-    device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
     workers: int = Field(default=2, ge=1, description="Searches side by side.")
 
 
@@ -70,6 +58,7 @@ class Gains(Frozen):
 
     settings: GainsSettings
     version: str = Field(description="Of the simulator that timed them.")
+    enough: int = Field(description="Varied cases that an improved operator is to be tried on.")
     rows: tuple[GainRow, ...]
 
     @property

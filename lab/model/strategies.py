@@ -8,8 +8,8 @@ from pydantic import Field
 
 from ci.model.budget import ModelLimits
 from ci.model.frozen import Frozen
-from ci.model.settings import DEFAULT_DEVICE, PoolOptions
-from lab.model.chosen import ChosenOperators
+from ci.model.settings import PoolOptions
+from lab.model.chosen import Searches
 from lab.model.paired import Difference
 
 THRESHOLDS: Final = (1.0, 1.1, 1.2, 1.5, 2.0)
@@ -19,7 +19,7 @@ SUITE: Final = "default"
 """Name of a suite that was not given one."""
 
 
-class StrategyBenchSettings(ModelLimits, PoolOptions, ChosenOperators):
+class StrategyBenchSettings(ModelLimits, PoolOptions, Searches):
     """What is compared, on what, and for how much."""
 
     strategies: str = Field(
@@ -28,19 +28,12 @@ class StrategyBenchSettings(ModelLimits, PoolOptions, ChosenOperators):
         " strategy. The first one is held against each other one.",
     )
     seeds: int = Field(default=3, ge=1, description="Runs of each arm and operator, seeds 0, 1, …")
-    budget: int = Field(
-        default=40, ge=3, description="Evaluations of a run, baseline and final check included."
-    )
     suite: str = Field(
         default=SUITE,
         pattern=r"^[a-z0-9-]+$",
         description="What the operators with these workloads are called on the page: small, large.",
     )
     top_k: int = Field(default=5, ge=0, description="Experience tuples retrieved for a step.")
-    wall_minutes: float = Field(
-        default=120.0, ge=0.0, description="Wall time after which a run ends; 0: no limit."
-    )
-    device: str = Field(default=DEFAULT_DEVICE, description="Device model (rules/devices).")
     run: bool = Field(
         default=True, description="Make the runs that --out lacks, before telling what it holds."
     )

@@ -8,7 +8,7 @@ from typing import Final
 from scipy.stats import gmean
 
 from bot.base.text import visible
-from lab.model.gains import ENOUGH_CASES, GainRow, Gains
+from lab.model.gains import GainRow, Gains
 from lab.report.view import page
 
 WITHOUT: Final = (0, 2, 10)
@@ -28,8 +28,7 @@ def table(found: Gains) -> str:
         done=done,
         improved=improved,
         means=[(left, _mean(done, left)) for left in WITHOUT if left < len(done)],
-        tried=sum(row.varied >= ENOUGH_CASES for row in improved),
-        enough=ENOUGH_CASES,
+        tried=sum(row.varied >= found.enough for row in improved),
         at_once=sum(row.evaluations <= AT_ONCE for row in done),
         without=[(row.operator, visible(row.said, 300)) for row in found.rows if row.said],
     )

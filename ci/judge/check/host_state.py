@@ -103,23 +103,35 @@ def _doubt(
             f"The host side reads values of {drawn[0]}, and no golden function says which are"
             " right."
         )
-    if function != "InferDataType":
+    name = _otherwise(build, operator, case, outputs) if function == "InferDataType" else ""
+    if not name:
         return ""
+    return (
+        f"It gives the dtype that was tried for another value of {name}, and no golden function"
+        " says which one belongs to it."
+    )
+
+
+def _otherwise(build: TiledBuild, operator: Operator, case: WorkloadCase, outputs: Tensors) -> str:
+    """The attribute for another value of which InferDataType gives the dtypes of the outputs, ''
+    where there is none: a value is taken for a dtype's number."""
     others = [
         (spec.name, case.model_copy(update={"attrs": {**case.attrs, spec.name: dtype.number}}))
         for spec in operator.attrs
         if spec.type == "int"
         for dtype in BY_NAME.values()
     ]
-    for name, other in others:
-        told = _inference(build, operator, other)
+    facts = platform_facts(build.device)
+    try:
+        answers = build.host.answers([host_request(operator, one, facts) for _, one in others])
+    except (InputError, TrialFailure):
+        return ""
+    for (name, other), answer in zip(others, answers, strict=True):
+        told = answer.inference
         if told is not None and told.dtypes == "ok":
             said = _contradictions(operator, other, outputs, told)
-            if all(one != function for one, _ in said):
-                return (
-                    f"It gives the dtype that was tried for another value of {name}, and no golden"
-                    " function says which one belongs to it."
-                )
+            if all(function != "InferDataType" for function, _ in said):
+                return name
     return ""
 
 

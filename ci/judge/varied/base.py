@@ -49,8 +49,7 @@ class Known:
         """The case without declared outputs where the golden function tells their shapes, or
         InferShape does.
 
-        Neither can tell how much room an output needs, nor the golden function the shape of packed
-        elements.
+        Neither can tell how much room an output needs, nor the shape of packed elements.
         """
         told = self.workload.golden or self.inferred
         if not (told and case.outputs) or self.operator.tells_output_shape:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ def test_only_what_is_improved_counts_as_proposed() -> None:
         row("d", "improved", 1.5, varied=12),
         row("e", "", 1.0, said="It has no kernel."),
     )
-    text = table(Gains(settings=GainsSettings(), version="x", rows=rows))
+    text = table(Gains(settings=GainsSettings(), version="x", enough=40, rows=rows))
     assert "- Improved: 2 (50%); 1 of them were tried on at least 40 varied cases." in text
     assert "- Geometric mean as proposed: 1.565x." in text  # (4 * 1.5) ** (1 / 4)
     assert "- Geometric mean as proposed, without the 2 largest: 1.000x." in text
@@ -61,3 +62,27 @@ def test_a_run_is_made_once_at_its_size_and_belongs_to_its_settings(tmp_path: Pa
     other = settings.model_copy(update={"budget": 4})
     with pytest.raises(InputError, match="budget 3, now it is 4"):
         measure(operators_at([PLACE]), bank, other, seen.append)
+    place = tmp_path / "other" / "take_positive"
+    place.mkdir(parents=True)
+    for file in ("workload.yaml", "golden.py"):
+        text = (PLACE / file).read_text().replace("seeds: [1, 2]", "seeds: [3]")
+        (place / file).write_text(text)
+    elsewhere = settings.model_copy(update={"workloads": place.parent})
+    with pytest.raises(InputError, match="was made with workload"):
+        measure(operators_at([PLACE]), bank, elsewhere, seen.append)
+
+
+def test_a_search_that_is_killed_has_no_row_and_is_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = GainsSettings(out=tmp_path, budget=3, workers=1)
+    bank = open_default_bank(tmp_path / "bank.duckdb")
+    killed = subprocess.CompletedProcess[bytes]([], -9)
+    seen: list[GainRow] = []
+    with monkeypatch.context() as patched:
+        patched.setattr("lab.bench.gains.subprocess.run", lambda *_, **__: killed)
+        with pytest.raises(InputError, match="take_positive was ended by signal 9"):
+            measure(operators_at([PLACE]), bank, settings, seen.append)
+    assert seen == []
+    [made] = measure(operators_at([PLACE]), bank, settings, seen.append).rows
+    assert (made.said, len(seen)) == ("", 1)
