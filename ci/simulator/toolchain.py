@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import platform
 import shutil
+import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -157,6 +158,9 @@ class Toolchain:
         self.door = door or own_headers()
         self.cache.trim_hourly()
         self._refused: dict[str, TrialFailure] = {}
+        # Some operators have hundreds of such folders, and each compilation asks for all.
+        self._shared_digests: dict[tuple[Path, tuple[str, ...]], str] = {}
+        self._lock = threading.Lock()
         self._rooms = CompileRooms()
 
     @cached_property
@@ -502,7 +506,12 @@ class Toolchain:
         other endings that `texts` include."""
         spelled = {PurePosixPath(one).suffix for t in texts.values() for one in layout.included(t)}
         endings = (*SOURCES, *sorted(spelled - {"", *SOURCES}))
-        return [_shared_digest(folder, endings) for folder in operator.shared_folders]
+        asked = [(folder, endings) for folder in operator.shared_folders]
+        with self._lock:
+            for one in asked:
+                if one not in self._shared_digests:
+                    self._shared_digests[one] = digest_tree(*one)
+            return [self._shared_digests[one] for one in asked]
 
 
 def _decisions() -> str:
@@ -523,11 +532,6 @@ def _parts(operator: Operator, texts: Mapping[str, str]) -> list[str]:
     """Everything that the sources of a compilation are, to be digested."""
     both = [*sorted(texts.items()), *sorted(neighbours(operator, texts).items())]
     return [place_of(operator), *(part for item in both for part in item)]
-
-
-@lru_cache(maxsize=64)
-def _shared_digest(folder: Path, endings: tuple[str, ...]) -> str:
-    return digest_tree(folder, endings)
 
 
 def kernel_texts(

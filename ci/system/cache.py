@@ -44,11 +44,14 @@ def digest(parts: Iterable[str | bytes]) -> str:
 
 
 def digest_tree(folder: Path, endings: tuple[str, ...]) -> str:
-    """Digest of the names and contents of a folder's files with one of the endings."""
+    """Digest of the names and contents of a folder's files with one of the endings; without hidden
+    folders, such as a repository's own."""
     parts: list[str | bytes] = []
-    for path in sorted(folder.rglob("*")):
-        if path.suffix in endings and path.is_file():
-            parts += [path.relative_to(folder).as_posix(), path.read_bytes()]
+    for top, folders, files in os.walk(folder):
+        folders[:] = sorted(one for one in folders if not one.startswith("."))
+        for path in (Path(top, name) for name in sorted(files) if name.endswith(endings)):
+            if path.suffix in endings and path.is_file():
+                parts += [path.relative_to(folder).as_posix(), path.read_bytes()]
     return digest(parts)
 
 

@@ -71,6 +71,28 @@ def test_a_changed_kernel_keeps_the_host(toolchain: Toolchain, variant: KernelVa
     assert toolchain.compile_kernel(OPERATOR, texts, variant) != plain
 
 
+def test_hundreds_of_shared_folders_are_read_once_for_all_compilations(
+    toolchain: Toolchain, variant: KernelVariant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = [tmp_path / f"shared{n}" for n in range(300)]
+    for number, folder in enumerate(folders):
+        folder.mkdir()
+        (folder / "constants.h").write_text(f"constexpr int NUMBER = {number};\n")
+    operator = OPERATOR.model_copy(update={"include_folders": tuple(folders)})
+    read: list[Path] = []
+    digested = simulator.toolchain.digest_tree
+
+    def watched(folder: Path, endings: tuple[str, ...]) -> str:
+        read.append(folder)
+        return digested(folder, endings)
+
+    monkeypatch.setattr(simulator.toolchain, "digest_tree", watched)
+    for factor in ("2.0f", "2.5f", "3.0f"):
+        texts = operator.texts(changed("2.0f", factor).files)
+        toolchain.compile_kernel(operator, texts, variant)
+    assert [folder for folder in read if folder in folders] == folders
+
+
 def test_an_installation_elsewhere_finds_the_machine_built(
     toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -131,3 +131,22 @@ def test_a_place_that_cannot_be_written_is_told_with_what_to_do(tmp_path: Path) 
     (tmp_path / "file").touch()
     with pytest.raises(EnvironmentProblem, match="set XDG_CACHE_HOME to a folder of your own"):
         BuildCache(tmp_path / "file" / "cache").trim_hourly()
+
+
+def test_a_digest_of_a_tree_leaves_out_what_is_hidden_and_sees_names_and_contents(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "below").mkdir()
+    source = tmp_path / "below" / "a.h"
+    source.write_text("int a;")
+    seen = {digest_tree(tmp_path, (".h",))}
+    for hidden in (".git/objects", "below/.cache"):
+        (tmp_path / hidden).mkdir(parents=True)
+        (tmp_path / hidden / "b.h").write_text("int b;")
+    (tmp_path / "below" / "c.txt").write_text("of another ending")
+    assert digest_tree(tmp_path, (".h",)) in seen
+    source.write_text("int b;")
+    seen.add(digest_tree(tmp_path, (".h",)))
+    source.rename(tmp_path / "below" / "b.h")
+    seen.add(digest_tree(tmp_path, (".h",)))
+    assert len(seen) == 3
