@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Protocol
 
 from ci.backend.tiled import TiledBuild
+from ci.host.survey import Inference
 from ci.host.tiling_request import host_request, platform_facts
 from ci.judge.gate_subject import Standard
 from ci.judge.varied.base import Known, elements
 from ci.judge.varied.regimes import Answered, Regime, Regimes, regimes_of
 from ci.model.errors import InputError, TrialFailure
+from ci.model.launch import arrays
 from ci.model.workload import Workload, WorkloadCase
 from ci.source.inputs import draw_inputs
 
 MOST_ASKED = 1 << 22
 """Elements of the inputs up to which regimes are looked for, where no case of the workload has
 more."""
+
+MOST_GIVEN = 1 << 16
+"""Elements of the inputs up to which a golden function is asked how long outputs are."""
 
 LARGEST = 1 << 22
 """Elements of a case of a regime that no smaller one has, if those of the workload are smaller."""
@@ -63,8 +69,35 @@ def asked(standard: Standard, cases: Sequence[WorkloadCase]) -> list[Answered | 
     for number, one in zip(askable, answers, strict=True):
         if one.tiling is not None and one.tiling.status == "ok":
             said = one.tiling
-            found[number] = Answered(said.tiling_key, said.block_dim, build.pattern(said))
+            pattern, outputs = build.pattern(said), _elements(one.inference)
+            found[number] = Answered(said.tiling_key, said.block_dim, pattern, outputs)
     return found
+
+
+def outputs_of(standard: Standard, cases: Sequence[WorkloadCase]) -> list[int | None]:
+    """Elements of all outputs of each case, as InferShape of the unmodified operator says, or the
+    golden function of a small one; None where neither does."""
+    told = [None if said is None else said.outputs for said in asked(standard, cases)]
+    if standard.workload.golden:
+        pairs = zip(told, cases, strict=True)
+        return [_given(standard, case) if one is None else one for one, case in pairs]
+    return told
+
+
+def _given(standard: Standard, case: WorkloadCase) -> int | None:
+    if elements(case) > MOST_GIVEN:
+        return None
+    try:
+        right = standard.references.of(case, standard.workload.seeds[0])
+    except InputError:
+        return None
+    return sum(array.size for array in arrays(right.outputs))
+
+
+def _elements(inference: Inference | None) -> int | None:
+    if inference is None or inference.shapes != "ok":
+        return None
+    return sum(prod(one.shape) for many in inference.outputs for one in many)
 
 
 @dataclass

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ci.judge.gate_subject import Standard
-from ci.judge.host_regimes import Covered, cover, found_regimes
+from ci.judge.host_regimes import Covered, cover, found_regimes, outputs_of
 from ci.judge.launch_record import Launched, Sweep, new_warning
 from ci.judge.varied.base import Family, Known, Ladder, elements
+from ci.judge.varied.counts import Counts
 from ci.judge.varied.lengths import Empty, Larger, Lengths, OwnThresholds, Proportions, Thresholds
 from ci.judge.varied.numbers import changed_numbers, kernel_numbers, tiling_numbers
 from ci.judge.varied.regimes import MOST_BASES, rough_regimes
@@ -107,6 +108,7 @@ QUICK = Tier(
 WIDE = Tier(
     (
         *QUICK.families,
+        Counts(),
         Special(),
         Ties(),
         Exact(),
@@ -227,6 +229,7 @@ def known_of(standard: Standard, taker: Taker, numbers: tuple[float, ...] = ()) 
         kernel_numbers(standard.operator),
         nearest_device(standard.backend.fingerprint().device).vector_cores,
         standard.references.infers,
+        lambda cases: outputs_of(standard, cases),
     )
 
 

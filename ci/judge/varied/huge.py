@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 from typing import Final
 
 import numpy as np
@@ -18,6 +19,9 @@ from ci.model.workload import WorkloadCase
 GOALS: Final = (1 << 31, 1 << 33)
 """Bytes of the largest tensor, at least: offsets of 32 bits with a sign end at the one; at the
 other end those without, and with a sign the numbers of elements of four bytes."""
+
+MOST_BYTES: Final = 1 << 40
+"""No tensor of a case is larger: another may grow with the square of a length."""
 
 MOST_AXES = 2
 """Dimensions that are made so long, one at a time."""
@@ -92,15 +96,18 @@ def _grown(
         assert isinstance(near, np.ndarray) and isinstance(next_one, np.ndarray)
         return _sized(near, next_one, int(steps))
 
-    return Huge(
-        case,
-        [far(a, b) for a, b in zip(short.inputs, more.inputs, strict=True)],
-        [far(a, b) for a, b in zip(short.outputs, more.outputs, strict=True)],
-        axis.case,
-    )
+    try:
+        inputs = [far(a, b) for a, b in zip(short.inputs, more.inputs, strict=True)]
+        outputs = [far(a, b) for a, b in zip(short.outputs, more.outputs, strict=True)]
+    except OverflowError:
+        return None
+    return Huge(case, inputs, outputs, axis.case)
 
 
 def _sized(near: Array, next_one: Array, steps: int) -> Array:
-    """An array as far on as `steps` times the way between the two; it takes no memory."""
+    """An array as far on as `steps` times the way between the two; it takes no memory. Raises
+    OverflowError where it would have more than `MOST_BYTES`."""
     shape = tuple(a + steps * (b - a) for a, b in zip(near.shape, next_one.shape, strict=True))
+    if prod(shape) * near.itemsize > MOST_BYTES:
+        raise OverflowError
     return np.broadcast_to(np.zeros((), near.dtype), shape)

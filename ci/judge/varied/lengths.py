@@ -121,12 +121,16 @@ class Empty(Family):
                 yield [axis.resized(known, 0)]
 
 
-def _of(known: Known, axis: Axis) -> Iterator[Ladder]:
-    old, step = axis.length, axis.step
+def near_lengths(old: int, step: int) -> Iterator[int]:
+    """Lengths at which something else may happen than at `old`, those that tell most first."""
     power = 1 << max(1, old).bit_length()
-    wanted = (old * LARGER[0] + step, old + step, old - step, 1, power + step, old * LARGER[1])
-    seen = {old}
-    for length in (*wanted, power - step, *PRIMES, power, old // 2 + 1, old * 3 - 1):
+    yield from (old * LARGER[0] + step, old + step, old - step, 1, power + step, old * LARGER[1])
+    yield from (power - step, *PRIMES, power, old // 2 + 1, old * 3 - 1)
+
+
+def _of(known: Known, axis: Axis) -> Iterator[Ladder]:
+    seen = {axis.length}
+    for length in near_lengths(axis.length, axis.step):
         new = axis.rounded(length)
         if new not in seen:
             seen.add(new)

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from ci.judge.varied.axes import Axis, places_of
 from ci.judge.varied.base import Known, elements
+from ci.judge.varied.counts import counts
 from ci.judge.varied.structure import Dtypes, ListLengths, Presence
 from ci.judge.varied.values import Attributes
 from ci.model.workload import Entry, WorkloadCase
@@ -39,6 +40,8 @@ class Answered:
     block_dim: int
     pattern: str
     """Which fields of its tiling data are 0, 1 and more: no tail or one, one tile or several."""
+    outputs: int | None = None
+    """Elements of all outputs, as InferShape says; None where it does not."""
 
 
 @dataclass(frozen=True, order=True)
@@ -70,12 +73,13 @@ Regimes: TypeAlias = dict[Regime, list[WorkloadCase]]
 def regimes_of(known: Known, ask: Ask, most: float) -> Regimes:
     """The regimes that are found near the workload's cases, with cases of up to `most` elements.
 
-    First along each dimension; then, from the smallest case of each that was found, along the other
-    dimensions and by `VARIANTS`.
+    First along each dimension and number that an output is as long as; then, from the smallest case
+    of each that was found, along the other dimensions and by `VARIANTS`.
     """
     found: Regimes = {}
     own = known.workload.cases
-    _sort(known, found, ask, [*own, *_up_to(most, _lengths(known, own, most))])
+    longer = [*_up_to(most, _lengths(known, own, most)), *_counted(known, own)]
+    _sort(known, found, ask, [*own, *longer])
     bases = [cases[0] for cases in rough_regimes(found).values()][:MOST_BASES]
     near = replace(known, workload=known.workload.model_copy(update={"cases": tuple(bases)}))
     further = [*_lengths(near, bases, most), *_variants(near)]
@@ -128,17 +132,26 @@ def _lengths(known: Known, cases: Sequence[WorkloadCase], most: float) -> Iterat
                 yield from _resized(known, Axis(case, places, length), most / size)
 
 
+def _counted(known: Known, cases: Sequence[WorkloadCase]) -> Iterator[WorkloadCase]:
+    for case in cases:
+        for count in counts(known, case):
+            yield from map(count.turned, _other_lengths(count.value, count.most + 1))
+
+
 def _resized(known: Known, axis: Axis, times: float) -> Iterator[WorkloadCase]:
-    """Powers of two up to `times` the length, lengths next to them, and parts of the length."""
-    powers = [1 << bit for bit in range(int(axis.length * max(times, 1.0)).bit_length())]
-    parts = [axis.length // part for part in (2, 3, 4, 8, 16, 64, 256)]
+    for length in _other_lengths(axis.length, axis.length * max(times, 1.0)):
+        yield axis.resized(known, length)
+
+
+def _other_lengths(length: int, end: float) -> Iterator[int]:
+    """Powers of two below an end, lengths next to them, and parts of the length."""
+    powers = [1 << bit for bit in range(int(end).bit_length())]
+    parts = [length // part for part in (2, 3, 4, 8, 16, 64, 256)]
     near = [power + more for power in powers for more in (1, 8)]
-    wanted = sorted({*powers, *parts, *near} - {0, axis.length})
+    wanted = sorted({*powers, *parts, *near} - {0, length})
     if len(wanted) > MOST_LENGTHS:
         wanted = wanted[:: -(-len(wanted) // MOST_LENGTHS)]
-    for length in wanted:
-        if length < axis.length * max(times, 1.0):
-            yield axis.resized(known, length)
+    yield from (other for other in wanted if other < end)
 
 
 def _variants(known: Known) -> Iterator[WorkloadCase]:

@@ -49,6 +49,13 @@ FAULTS = (
     Fault("threshold", LEAKY, "kernel", COUNT, f"{COUNT} if (tiling->total == TILE) count = 8;"),
     Fault("threshold", LEAKY, "kernel", "done < this->count;", "done + 8 < this->count;"),
     Fault(
+        "number that is a length",
+        "index/one_hot_rows",
+        "kernel",
+        "depth = t.depth;",
+        "depth = t.depth > 1024 ? 1024 : t.depth;",
+    ),
+    Fault(
         "attribute",
         "optim/ema_update",
         "kernel",
