@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from ci.backend.sim import SimulatorBackend, SimulatorBuild
 from ci.host.tiling_request import HostRequest, host_request, platform_facts
+from ci.judge.check.ahead import compiled_ahead
 from ci.judge.check.doubts import (
     doubtful,
     may_be_unasked,
@@ -57,7 +58,8 @@ ROUNDING = {family.name for family in WIDE.families if family.rounding}
 """What is varied where a right operator may miss its tolerance."""
 
 OVERTIME = 1.5
-"""Times the seconds of a check, until which other integers are tried on cases that show a fault."""
+"""Times the seconds of a check, until which other integers are tried on cases that show a fault,
+and tensors of gibibytes."""
 
 MOST_UNEXPLAINED = 4
 """Wrong cases that are held against what an operator may have taken for something else: each
@@ -206,12 +208,15 @@ class _Check:
     def watch(self, build: SimulatorBuild) -> None:
         """The same cases, built to be checked, and what the host side says of all of them."""
         meetings, asked = Meetings(build, self.findings), dict[str, HostRequest]()
-        self._watch(build, meetings, asked)
+        varied = [one for one in self.launched if one[0]]
+        failed = [one for one in self.failed if self.findings.shown(one[1].name)]
+        self._watch(build, [one for one in self.launched if not one[0]], meetings, asked)
+        if self.settings.varied and not (self.settings.case and self.findings.ordered()):
+            self._far(build)
+        self._watch(build, [*varied, *failed], meetings, asked)
         self.revalue(build)
         remembers(build, asked, self.findings)
         meetings.ask(asked)
-        if self.settings.varied and not (self.settings.case and self.findings.ordered()):
-            self._far(build)
 
     def _far(self, build: SimulatorBuild) -> None:
         """Tensors of gibibytes, made from the cases that pass."""
@@ -221,7 +226,8 @@ class _Check:
         self.say("tensors of gibibytes")
         workload = self.standard.workload.model_copy(update={"cases": tuple(passing)})
         standard = dataclasses.replace(self.standard, workload=workload)
-        if not far(standard, build, lambda: self.late, self.findings):
+        end = self.settings.seconds * OVERTIME
+        if not far(standard, build, lambda: self.elapsed > end, self.findings):
             self.notes.append("Time is up: not all tensors of gibibytes were tried.")
 
     def alone(self, found: Finding) -> Finding:
@@ -259,13 +265,16 @@ class _Check:
                 again._collect(other, taken, varied)
                 if build is not None:
                     again.launched.append((varied, other))
-                    again._watch(build, Meetings(build, again.findings), {})
+                    again._watch(build, again.launched, Meetings(build, again.findings), {})
                 self.findings.hold_against(case.name, again.findings, other.name)
 
     def _watch(
-        self, build: SimulatorBuild, meetings: Meetings, asked: dict[str, HostRequest]
+        self,
+        build: SimulatorBuild,
+        cases: Sequence[tuple[str, WorkloadCase]],
+        meetings: Meetings,
+        asked: dict[str, HostRequest],
     ) -> None:
-        cases = [*self.launched, *(one for one in self.failed if self.findings.shown(one[1].name))]
         for number, (varied, case) in enumerate(cases):
             if varied and self.late:
                 left = len(cases) - number
@@ -434,9 +443,12 @@ def check(standard: Standard, settings: CheckSettings, say: Say) -> CheckReport:
     if isinstance(standard.backend, SimulatorBackend):
         standard.backend.toolchain.prepare(("plain", "checked"))  # takes none of the check's time
     one = _Check(standard, settings, say)
-    one.own()
-    if not settings.case:
-        one.vary()
+    if settings.case:
+        one.own()
+    else:
+        with compiled_ahead(standard):
+            one.own()
+            one.vary()
     if isinstance(standard.backend, SimulatorBackend) and (one.launched or one.failed):
         try:
             build = standard.backend.built(standard.operator, {}, standard.workload, "checked")
@@ -455,6 +467,6 @@ def check(standard: Standard, settings: CheckSettings, say: Say) -> CheckReport:
         findings=tuple(_placed(one.alone(f), standard.operator) for f in one.findings.ordered()),
         cases=len(one.launched),
         varied=one.varied,
-        notes=tuple(one.notes),
+        notes=tuple(dict.fromkeys(one.notes)),
         seconds=round(time.monotonic() - one.started, 2),
     )
