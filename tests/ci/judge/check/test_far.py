@@ -13,6 +13,7 @@ from tests.ci.judge.check.small_operator import (
     in_tiles,
     line_of,
     line_with,
+    ordered,
     write_operator,
 )
 
@@ -90,3 +91,19 @@ def test_where_products_are_wide_or_the_host_side_refuses_large_tensors_nothing_
     size = "context->GetInputShape(0)->GetStorageShape().GetShapeSize()"
     folder = doubled(tmp_path / "refuses", total=refuses.replace("GetSize(context)", size))
     assert not checked(folder, varied=1).findings
+
+
+@pytest.mark.long
+def test_an_output_that_grows_with_a_power_of_a_length_is_left_out(tmp_path: Path) -> None:
+    """It would have more elements than can be counted."""
+    body = f"""
+        uint32_t m = n * n * n * n;
+        pipe.InitBuffer(first, m * sizeof(float));
+        LocalTensor<float> a = first.Get<float>();
+        Duplicate(a, 1.0f, m);
+        {ordered("V_MTE3")}
+        DataCopyPad(y, a, DataCopyExtParams(1, m * sizeof(float), 0, 0, 0));
+"""
+    golden, shape = "np.ones((len(x),) * 4, np.float32)", (8,)
+    folder = write_operator(tmp_path / "power", body, golden=golden, shape=shape, output=(8,) * 4)
+    assert not found(checked(folder, varied=1), "narrowed_field")
