@@ -53,7 +53,7 @@ class Counts(Family):
 
 
 def counts(known: Known, case: WorkloadCase) -> list[Count]:
-    """Those of a case, as InferShape of the unmodified operator or a golden function says."""
+    """Return those of a case, as InferShape of the original operator or a golden function says."""
     if known.free(case).outputs:  # nothing tells how long its outputs would be
         return []
     numbers = [*_attributes(known, case), *_given(known, case)]
