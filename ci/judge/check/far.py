@@ -21,8 +21,9 @@ from ci.simulator.launch import Addresses, Cover
 SECONDS: Final = 10.0
 """CPU time of a launch: what needs more is not asked."""
 
-MOST_ELEMENTS: Final = 1 << 31
-"""More of them nobody has in one tensor of a card: a count of 32 bits without a sign is good."""
+MOST_ELEMENTS: Final = 5 << 29
+"""More of them hardly anybody has in one tensor: a count of 32 bits without a sign is good, one
+with a sign is not, also where the last core begins."""
 
 MOST_LINES: Final = 3
 """Lines that are named for one case."""

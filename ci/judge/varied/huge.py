@@ -16,9 +16,10 @@ from ci.model.errors import InputError, TrialFailure
 from ci.model.launch import Array, Tensor, Tensors, arrays
 from ci.model.workload import WorkloadCase
 
-GOALS: Final = (1 << 31, 1 << 33)
-"""Bytes of the largest tensor, at least: offsets of 32 bits with a sign end at the one; at the
-other end those without, and with a sign the numbers of elements of four bytes."""
+GOALS: Final = (5 << 29, 5 << 31)
+"""Bytes of the largest tensor, at least: offsets of 32 bits with a sign end at four fifths of the
+one; at four fifths of the other end those without, and with a sign the numbers of elements of four
+bytes. The last fifth is there because offsets at which a core begins wrap later than the end."""
 
 MOST_BYTES: Final = 1 << 40
 """No tensor of a case is larger: another may grow with the square of a length."""
