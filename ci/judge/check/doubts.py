@@ -11,6 +11,7 @@ import numpy as np
 
 from ci.judge.check.host_state import as_inferred
 from ci.judge.gate_subject import Standard
+from ci.judge.host_regimes import outputs_of
 from ci.judge.launch_record import Launched
 from ci.judge.varied.base import input_count, tensors
 from ci.judge.varied.lengths import Empty
@@ -50,8 +51,13 @@ def doubtful(standard: Standard, family: str, case: WorkloadCase) -> bool:
 def unlaunched(standard: Standard, family: str, case: WorkloadCase) -> bool:
     """Whether a case that is made up has no element of output: interfaces that are made of an op
     definition skip the launch then."""
-    if not family or not standard.workload.golden:
+    if not family:
         return False
+    if not standard.workload.golden:
+        declared = tensors(case)[input_count(case) :]
+        if declared:
+            return not any(math.prod(one.shape) for one in declared)
+        return outputs_of(standard, [case]) == [0]
     try:
         outputs = arrays(standard.references.of(case, standard.workload.seeds[0]).outputs)
     except (InputError, TrialFailure):
@@ -125,15 +131,14 @@ def only_repeated(standard: Standard, case: WorkloadCase) -> bool:
     try:
         right = references.of(case, standard.workload.seeds[0])
         inputs = [*right.inputs]
-        present = [n for n, one in enumerate(inputs) if isinstance(one, np.ndarray)]
-        if len(present) != len(_inputs(case)):
-            return False
+        if sum(isinstance(one, np.ndarray) for one in inputs) != len(_inputs(case)):
+            return False  # one is a list
         for short, long in (way for pair in pairs for way in (pair, pair[::-1])):
-            one, other = (right.inputs[present[n]] for n in (short, long))
+            one, other = right.inputs[short], right.inputs[long]
             assert isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
             if one.size < other.size:
                 with suppress(ValueError):
-                    inputs[present[short]] = np.broadcast_to(one, other.shape).copy()
+                    inputs[short] = np.broadcast_to(one, other.shape).copy()
         return _same_bytes(references.supposed(case, inputs), right.outputs)
     except (InputError, TrialFailure, ValueError):
         return False
@@ -207,17 +212,15 @@ def _same_bytes(one: Tensors, other: Tensors) -> bool:
 
 
 def _parted(own: Sequence[WorkloadCase], case: WorkloadCase) -> Iterator[tuple[int, int]]:
-    """The pairs of inputs that differ in what is equal in the own cases."""
-    inputs = _inputs(case)
-    ranks = _ranks(inputs)
-    alike = [known for known in map(_inputs, own) if _ranks(known) == ranks]
-    for a, b in combinations(range(len(inputs)), 2):
-        if not alike or inputs[a].values is not None or inputs[b].values is not None:
-            continue
+    """The pairs of inputs that differ in what is equal in the own cases that have both."""
+    inputs = _given(case)
+    for a, b in combinations(inputs, 2):
+        alike = _alike(own, case, a, b)
         if any(
             inputs[a].shape[-d] != inputs[b].shape[-d]
             and all(known[a].shape[-d] == known[b].shape[-d] for known in alike)
-            for d in range(1, min(ranks[a], ranks[b]) + 1)
+            for d in range(1, min(len(inputs[a].shape), len(inputs[b].shape)) + 1)
+            if alike
         ):
             yield a, b
 
@@ -225,18 +228,15 @@ def _parted(own: Sequence[WorkloadCase], case: WorkloadCase) -> Iterator[tuple[i
 def _parted_across(own: Sequence[WorkloadCase], case: WorkloadCase) -> bool:
     """Whether an input has another length than what alone is as long in another input of every own
     case, at another place: a scale for each channel, say, which is not the last dimension."""
-    inputs = _inputs(case)
-    ranks = _ranks(inputs)
-    alike = [known for known in map(_inputs, own) if _ranks(known) == ranks]
-
-    def lengths(number: int) -> dict[int, list[int]]:
-        """The lengths of an input in each of those cases, by dimension."""
-        return {d: [known[number].shape[d] for known in alike] for d in range(-ranks[number], 0)}
-
-    for a, b in permutations(range(len(inputs)), 2):
-        if not alike or inputs[a].values is not None or inputs[b].values is not None:
+    inputs = _given(case)
+    for a, b in permutations(inputs, 2):
+        alike = _alike(own, case, a, b)
+        if not alike:
             continue
-        here, there = lengths(a), lengths(b)
+        here, there = (
+            {d: [known[n].shape[d] for known in alike] for d in range(-len(inputs[n].shape), 0)}
+            for n in (a, b)
+        )
         free = [e for e, other in there.items() if here.get(e) != other]
         for d, known in here.items():
             partners = [e for e in free if there[e] == known]
@@ -246,6 +246,25 @@ def _parted_across(own: Sequence[WorkloadCase], case: WorkloadCase) -> bool:
     return False
 
 
+def _given(case: WorkloadCase) -> dict[int, TensorCase]:
+    """Its inputs that are there, by number."""
+    inputs = enumerate(tensors(case)[: input_count(case)])
+    return {number: one for number, one in inputs if one.present}
+
+
+def _alike(
+    own: Sequence[WorkloadCase], case: WorkloadCase, a: int, b: int
+) -> list[dict[int, TensorCase]]:
+    """The inputs of the own cases that have both, of as many dimensions, and lists as long; none
+    where the values of one are given."""
+    inputs = _given(case)
+    if inputs[a].values is not None or inputs[b].values is not None:
+        return []
+    ranks = [len(inputs[n].shape) for n in (a, b)]
+    known = [_given(one) for one in own if input_count(one) == input_count(case)]
+    return [one for one in known if [len(one[n].shape) for n in (a, b) if n in one] == ranks]
+
+
 def _whole(one: TensorCase) -> bool:
     dtype = BY_NAME[one.dtype]
     return not (dtype.is_float or dtype.is_complex)
@@ -253,10 +272,6 @@ def _whole(one: TensorCase) -> bool:
 
 def _shapes(case: WorkloadCase) -> list[tuple[int, ...]]:
     return [one.shape for one in _inputs(case)]
-
-
-def _ranks(inputs: Sequence[TensorCase]) -> list[int]:
-    return [len(one.shape) for one in inputs]
 
 
 def _inputs(case: WorkloadCase) -> list[TensorCase]:

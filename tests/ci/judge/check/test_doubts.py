@@ -163,6 +163,21 @@ def test_made_up_cases_without_elements_of_output_are_never_launched(
     assert unlaunched(standard, family, case_of((0,))) is never
 
 
+def test_inputs_that_differ_are_doubted_where_an_optional_one_is_left_out() -> None:
+    own, apart = case_of((2, 3, 4), (2, 3, 4), (2, 4)), case_of((2, 3, 4), (10, 3, 4), (2, 4))
+    absent = apart.inputs[2].model_copy(update={"present": False})
+    left_out = apart.model_copy(update={"inputs": (*apart.inputs[:2], absent)})
+    assert unlike([own], "regime", left_out)
+
+
+def test_without_a_golden_function_declared_outputs_say_whether_a_case_is_launched() -> None:
+    standard = cast(Standard, SimpleNamespace(workload=SimpleNamespace(golden="")))
+    for rows in (0, 1):
+        outputs = (TensorCase(shape=(rows, 8), dtype="float32"),)
+        case = case_of((8,)).model_copy(update={"outputs": outputs})
+        assert unlaunched(standard, "attribute", case) is (rows == 0)
+
+
 @pytest.mark.parametrize(
     ("rows", "summed", "error", "kind", "may"),
     [
