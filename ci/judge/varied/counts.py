@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 from ci.judge.varied.base import Family, Known, Ladder, in_turns, tensors, with_tensors
+from ci.judge.varied.knobs import Knob, attribute_knobs
 from ci.judge.varied.lengths import near_lengths
-from ci.model.workload import WorkloadCase
+from ci.model.workload import TensorCase, WorkloadCase
 
 MOST_ITEMS = 8
-"""Items of one list that are looked at."""
+"""Values of one tensor that are looked at."""
 
 MOST_OUTPUTS = 1 << 21
 """Elements that all outputs of a case may have together."""
-
-
-Turned: TypeAlias = Callable[[int], WorkloadCase]
-"""The case with another value in a number's place."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +26,14 @@ class Count:
     """Elements of all outputs."""
     grown: int
     """The same, for one more."""
-    turned: Turned
+    turned: Callable[[float], WorkloadCase | None]
+    """The case with another value in its place."""
+
+    def cases(self, values: Iterable[int]) -> Iterator[WorkloadCase]:
+        """The case with each of the values that is another one."""
+        for value in values:
+            if value != self.value and (made := self.turned(value)) is not None:
+                yield made
 
     @property
     def most(self) -> int:
@@ -54,60 +57,42 @@ class Counts(Family):
 
 def counts(known: Known, case: WorkloadCase) -> list[Count]:
     """Return those of a case, as InferShape of the original operator or a golden function says."""
-    if known.free(case).outputs:  # nothing tells how long its outputs would be
-        return []
-    numbers = [*_attributes(known, case), *_given(known, case)]
     free = known.free(case)
-    now, *grown = known.outputs_of([free, *(turned(value + 1) for value, turned in numbers)])
+    if free.outputs:  # nothing tells how long its outputs would be
+        return []
+    whole = [knob for knob in (*attribute_knobs(known, case), *_given(known, case)) if knob.whole]
+    longer = [(knob, knob.set(knob.value + 1)) for knob in whole]
+    numbers = [(knob, made[1]) for knob, made in longer if made is not None]
+    now, *grown = known.outputs_of([free, *(made for _, made in numbers)])
     return [
-        Count(value, now, more, turned)
-        for (value, turned), more in zip(numbers, grown, strict=True)
+        Count(int(knob.value), now, more, knob.turned)
+        for (knob, _), more in zip(numbers, grown, strict=True)
         if now is not None and more is not None and more != now
     ]
 
 
 def _other(count: Count) -> Iterator[Ladder]:
     wanted = (min(length, count.most) for length in near_lengths(count.value, 1))
-    yield from ([count.turned(length)] for length in dict.fromkeys(wanted) if length != count.value)
+    yield from ([*count.cases([length])] for length in dict.fromkeys(wanted))
 
 
-def _attributes(known: Known, case: WorkloadCase) -> Iterator[tuple[int, Turned]]:
-    for spec in known.operator.attrs:
-        now = case.attrs.get(spec.name, spec.default)
-
-        def given(new: Any, name: str = spec.name) -> WorkloadCase:
-            attrs = {**case.attrs, name: new}
-            said = f"{case.name} with {name}={new}"
-            return known.free(case.model_copy(update={"name": said, "attrs": attrs}))
-
-        if type(now) is int:
-            yield now, given
-        elif isinstance(now, tuple):
-            yield from _items(now, given)
-
-
-def _given(known: Known, case: WorkloadCase) -> Iterator[tuple[int, Turned]]:
+def _given(known: Known, case: WorkloadCase) -> Iterator[Knob]:
+    """Each whole number of the values that are given."""
     own = tensors(case)
     for number, tensor in enumerate(own):
-        if not (tensor.values and tensor.present):
-            continue
+        values = tensor.values if tensor.present else None
+        for index, item in enumerate((values or ())[:MOST_ITEMS]):
+            if type(item) is not int:
+                continue
 
-        def given(new: tuple[Any, ...], number: int = number) -> WorkloadCase:
-            changed = [*own]
-            changed[number] = own[number].model_copy(update={"values": new})
-            said = ", ".join(map(str, new[:MOST_ITEMS]))
-            return known.free(with_tensors(case, f"{said} as tensor {number}", changed))
+            def turned(
+                value: float, number: int = number, tensor: TensorCase = tensor, index: int = index
+            ) -> WorkloadCase:
+                values = tensor.values or ()
+                new = (*values[:index], int(value), *values[index + 1 :])
+                changed = [*own]
+                changed[number] = tensor.model_copy(update={"values": new})
+                said = ", ".join(map(str, new[:MOST_ITEMS]))
+                return known.free(with_tensors(case, f"{said} as tensor {number}", changed))
 
-        yield from _items(tensor.values, given)
-
-
-def _items(
-    values: tuple[Any, ...], given: Callable[[tuple[Any, ...]], WorkloadCase]
-) -> Iterator[tuple[int, Turned]]:
-    for index, item in enumerate(values[:MOST_ITEMS]):
-        if type(item) is int:
-
-            def turned(value: int, index: int = index) -> WorkloadCase:
-                return given((*values[:index], value, *values[index + 1 :]))
-
-            yield item, turned
+            yield Knob(f"value {index} of tensor {number}", item, 1, turned)

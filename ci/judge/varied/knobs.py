@@ -48,7 +48,7 @@ def knobs(known: Known, case: WorkloadCase) -> Iterator[Knob]:
             return found
 
         yield Knob(f"length {axis.length}", axis.length, axis.step, longer, least=0)
-    yield from _attributes(known, case)
+    yield from attribute_knobs(known, case)
     lengths = {len(e) for e in case.inputs if isinstance(e, tuple) and e}
     for length in lengths:
 
@@ -66,7 +66,8 @@ def knobs(known: Known, case: WorkloadCase) -> Iterator[Knob]:
     yield from _given(known, case)
 
 
-def _attributes(known: Known, case: WorkloadCase) -> Iterator[Knob]:
+def attribute_knobs(known: Known, case: WorkloadCase) -> Iterator[Knob]:
+    """Each attribute that is a number, and each number of one that is a list."""
     for spec in known.operator.attrs:
         now = case.attrs.get(spec.name, spec.default)
         if isinstance(now, bool) or (now is None and spec.type not in ("int", "float")):

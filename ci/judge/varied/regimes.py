@@ -135,7 +135,7 @@ def _lengths(known: Known, cases: Sequence[WorkloadCase], most: float) -> Iterat
 def _counted(known: Known, cases: Sequence[WorkloadCase]) -> Iterator[WorkloadCase]:
     for case in cases:
         for count in counts(known, case):
-            yield from map(count.turned, _other_lengths(count.value, count.most + 1))
+            yield from count.cases(_other_lengths(count.value, count.most + 1))
 
 
 def _resized(known: Known, axis: Axis, times: float) -> Iterator[WorkloadCase]:

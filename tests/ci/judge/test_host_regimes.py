@@ -10,7 +10,7 @@ import pytest
 
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
-from ci.judge.host_regimes import asked, cover
+from ci.judge.host_regimes import asked, cover, outputs_of
 from ci.judge.varied.base import elements
 from ci.judge.varied.regimes import Regime, Regimes
 from ci.judge.varied_sweep import LEAST_VARIED, WIDE, Taker, sweep
@@ -143,3 +143,16 @@ def test_a_large_workload_is_varied_from_small_cases_of_its_regimes() -> None:
     found = sweep(judge.standard, {}, tier)
     assert found.regimes > 1 and not found.untried
     assert len(found.cases) >= LEAST_VARIED
+
+
+def test_infershape_says_how_many_elements_the_outputs_of_a_case_have() -> None:
+    operator = load_operator(OPERATORS / "src/math/row_sum")
+    workload = load_workload(operator).model_copy(update={"golden": ""})
+    judge = Evaluator(operator, workload, SimulatorBackend("910B4"))
+    first = workload.cases[0].inputs[0]
+    assert isinstance(first, TensorCase)
+    asked_for = [
+        WorkloadCase(name=f"{rows}", inputs=(first.model_copy(update={"shape": (rows, 64)}),))
+        for rows in (3, 5)
+    ]
+    assert outputs_of(judge.standard, asked_for) == [3, 5]

@@ -51,7 +51,7 @@ def second_value(case: WorkloadCase) -> int:
 
 def test_an_attribute_that_outputs_are_as_long_as_is_a_count_and_no_other() -> None:
     (found,) = counts(known(size_of, sized(size=5)), sized(size=5))
-    longer = found.turned(70)
+    (longer,) = found.cases([5, 70])
     assert found.value == 5
     assert longer.attrs == {"size": 70, "axis": 1}
     assert not longer.outputs  # InferShape tells them
@@ -61,7 +61,8 @@ def test_a_given_value_that_outputs_are_as_long_as_is_a_count() -> None:
     case = sized(values=(3, 4, 5))
     found = counts(known(second_value, case), case)
     assert [count.value for count in found] == [4]
-    assert tensors(found[0].turned(9))[0].values == (3, 9, 5)
+    (other,) = found[0].cases([9])
+    assert tensors(other)[0].values == (3, 9, 5)
 
 
 def test_numbers_are_no_counts_where_nothing_tells_how_long_outputs_are() -> None:
