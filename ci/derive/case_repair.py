@@ -38,10 +38,15 @@ Mended = tuple[Workload, Option, str]
 """The frame, the case, and what a reader should know; '' when nothing."""
 
 
-def is_its_own(option: Option, found: Failed) -> bool:
-    """Whether a case of the repository fails by the operator's own fault, whatever numbers its
-    integers draw and however long its outputs, which are often inferred, are."""
-    told = found.outcome in (Outcome.MEMORY_ERROR, Outcome.LAUNCH_ERROR, Outcome.RACE)
+def is_its_own(operator: Operator, option: Option, found: Failed) -> bool:
+    """Whether a case fails by the operator's own fault: one of the repository whatever numbers its
+    integers draw and however long its outputs, which are often inferred, are; any case by a race,
+    where the build says whether synchronisation is automatic. Integers that are drawn may decide
+    where in global memory two accesses meet, and not which unit has to wait."""
+    if found.outcome is Outcome.RACE:
+        by_numbers = "global memory" in found.why and draws_integers(option.taken.case)
+        return not (operator.auto_sync_open or by_numbers)
+    told = option.asked_for and found.outcome in (Outcome.MEMORY_ERROR, Outcome.LAUNCH_ERROR)
     guessed = found.unwritten is not None or _PAST.search(found.why)
     return (
         told

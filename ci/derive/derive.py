@@ -66,7 +66,7 @@ class Derived:
     dropped: tuple[str, ...]
     interrupted: bool = False
     faulty: WorkloadCase | None = None
-    """The first case of the repository that fails by the operator's own fault."""
+    """The first case that fails by the operator's own fault: of the repository, or by a race."""
 
 
 OnStep: TypeAlias = Callable[[str], None]
@@ -256,10 +256,10 @@ class _Derivation:
         if isinstance(found, Failed):
             what = found.outcome.value.replace("_", " ")
             self.dropped.append((f"{_shapes(option)}: {what}: {found.why}"[:300], what))
+            unbent = runner.frame == self.frame
+            if self.faulty is None and unbent and is_its_own(self.operator, option, found):
+                self.faulty = option.taken.case
             if _is_own(option):
-                unbent = option.asked_for and runner.frame == self.frame
-                if self.faulty is None and unbent and is_its_own(option, found):
-                    self.faulty = option.taken.case
                 self.own_fails = self.own_fails or OWN_FAILS.format(
                     option.source, self.dropped[-1][0]
                 )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FILE: Final = "workload.yaml"
 
 FAULTY: Final = "faulty.yaml"
-"""A workload of the repository's own case that fails by the operator's fault."""
+"""A workload of a case that fails by the operator's fault: one of the repository, or a race."""
 
 LAUNCH_SECONDS: Final = 20.0
 """Launch seconds of one launch: what takes longer makes no case to search with."""
@@ -101,7 +101,7 @@ def derived_for(
 ) -> Path:
     """A workload for the operator at `path`, derived into `folder` unless one is there.
 
-    `FAULTY` lies next to it where the operator fails on a case of its repository, also when none
+    `FAULTY` lies next to it where a case fails by the operator's fault, also when none
     can be derived. After `most_seconds` of wall time no further case is tried; None: what `derive`
     takes by itself.
 
@@ -142,7 +142,7 @@ class DerivedCases:
     passing: Path | None
     """A workload of cases that it passes."""
     failing: Path | None
-    """One of the case of its repository on which it fails."""
+    """One of a case that fails by the operator's fault."""
     refused: str = ""
     """Why no case passes; '' where some do."""
     seconds: float = 0.0
@@ -280,7 +280,7 @@ def derive_workload(
 
     `on_step` hears of each step; `most_seconds` as for `derived_for`. What the operator then
     refuses is dropped from the file. A file that was there stays when nothing can be derived.
-    `faulty`: folder that takes `FAULTY`, where the operator fails on a case of its repository.
+    `faulty`: folder that takes `FAULTY`, where a case fails by the operator's fault.
     """
     from ci.derive.accepted_cases import NoWorkload
     from ci.derive.derive import MOST_SECONDS, derive
@@ -348,14 +348,22 @@ def derive_workload(
 
 
 def _leave_faulty(operator: Operator, case: WorkloadCase | None, folder: Path | None) -> None:
+    """Write the workload of a case that fails, unless the op definition does not allow the case: an
+    example may leave out what it requires."""
     from ci.model.workload import Workload
+    from ci.source.workload_file import load_workload
     from ci.source.workload_text import workload_text
 
     if case is not None and folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         alone = Workload(operator=operator.op_type, cases=(case,), folder=folder)
-        text = workload_text(operator, alone, ["A case of the repository that fails."], folder)
-        (folder / FAULTY).write_text(text, encoding="utf-8")
+        file = folder / FAULTY
+        text = workload_text(operator, alone, ["It fails by the operator's fault."], folder)
+        file.write_text(text, encoding="utf-8")
+        try:
+            load_workload(operator, file)
+        except InputError:
+            file.unlink()
 
 
 def _without(row: DerivedRow, why: str, stopped: str, started: float) -> DerivedRow:

@@ -26,7 +26,7 @@ class OperatorCheck:
     session: Session
     """Has its workload; without one, the case of `failing`."""
     failing: Session | None = None
-    """Has the case of its repository on which it fails, which a derived workload leaves out."""
+    """Has a case that fails by the operator's fault, which a derived workload leaves out."""
     note: str = ""
     """What the report says of the workload."""
 

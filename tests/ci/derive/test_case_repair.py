@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,7 @@ def test_a_list_that_is_too_short_is_as_the_next_longer_list() -> None:
     assert mended_past(given((tensor((1,)),), tensor((1,)), many), "[0]") == many
 
 
+MEET = "Core 0 writes and core 1 writes the same global memory"
 LEFT = Unwritten(output=0, first=0, count=4, size=8)
 PAST_INPUT = PAST.format("").replace("writes", "reads").replace("output", "input")
 
@@ -100,8 +102,11 @@ PAST_INPUT = PAST.format("").replace("writes", "reads").replace("output", "input
     ("found", "dtype", "own"),
     [
         (Failed(Outcome.MEMORY_ERROR, PAST_INPUT), "float32", True),
+        (Failed(Outcome.MEMORY_ERROR, PAST_INPUT), "int32", False),
         (Failed(Outcome.RACE, "two pipes"), "float32", True),
-        (Failed(Outcome.RACE, "two pipes"), "int32", False),
+        (Failed(Outcome.RACE, "two pipes"), "int32", True),
+        (Failed(Outcome.RACE, MEET), "int32", False),
+        (Failed(Outcome.RACE, MEET), "float32", True),
         (Failed(Outcome.MEMORY_ERROR, PAST.format("")), "float32", False),
         (Failed(Outcome.MEMORY_ERROR, "-", LEFT), "float32", False),
         (Failed(Outcome.LAUNCH_ERROR, TRAPPED), "float32", False),
@@ -113,7 +118,14 @@ def test_a_failure_that_the_case_may_have_made_is_not_the_operators_own(
     found: Failed, dtype: str, own: bool
 ) -> None:
     drawn = TensorCase(shape=SHAPE, dtype=dtype)
-    assert is_its_own(given(tensor(SHAPE), drawn), found) == own
+    asked = replace(given(tensor(SHAPE), drawn), asked_for=True)
+    operator = load_operator(ROW_SUM)
+    assert is_its_own(operator, asked, found) == own
+    if found.outcome is Outcome.RACE:
+        unread = operator.model_copy(update={"auto_sync_open": True})
+        assert not is_its_own(unread, asked, found)
+    else:
+        assert not is_its_own(operator, replace(asked, asked_for=False), found)
 
 
 @pytest.mark.long

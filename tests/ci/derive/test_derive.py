@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
+import ci.derive.derive
+from ci.derive.accepted_cases import NoWorkload
 from ci.derive.case_selection import LARGE, SMALL
 from ci.model.census import ROWS as CENSUS
 from ci.model.census import CensusRow, Stage
 from ci.model.derived import ROWS, DerivedRow, DeriveSettings
+from ci.model.errors import InputError
 from ci.model.settings import EvaluationSetup
+from ci.model.workload import TensorCase, WorkloadCase
 from ci.session.derive import coverage, derive_workloads, derived_cases
 from ci.source.discovery import load_operator
 from ci.source.workload_file import load_workload
@@ -184,3 +189,19 @@ def test_only_a_case_that_the_repository_asks_for_is_left_as_one_that_fails(tmp_
     (place / "examples" / "test_bias_add.cpp").write_text(PROGRAM)
     cases = derived_cases(place, EvaluationSetup(), tmp_path / "out", 600.0)
     assert cases.passing is not None and cases.failing is None
+
+
+@pytest.mark.parametrize("present", [True, False])
+def test_a_case_that_leaves_out_what_the_definition_requires_is_not_left_as_one_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, present: bool
+) -> None:
+    x = TensorCase(shape=(8, 2048), dtype="float32")
+    bias = TensorCase(shape=(2048,), dtype="float32", present=present)
+
+    def fails(*given: object) -> None:
+        raise NoWorkload("none runs", "fails", WorkloadCase(name="own", inputs=(x, bias)))
+
+    monkeypatch.setattr(ci.derive.derive, "derive", fails)
+    with nullcontext() if present else pytest.raises(InputError, match="none runs"):
+        cases = derived_cases(BIAS_ADD, EvaluationSetup(), tmp_path / "out", 600.0)
+        assert cases.failing is not None
