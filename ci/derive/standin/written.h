@@ -173,6 +173,23 @@ template <typename Element> void numbers(Row& row, const void* data, size_t coun
     row.list(std::vector<Written<Element>>{Written<Element>(*least), Written<Element>(*most)});
 }
 
+// Whether what is declared as integers of 32 bits are floats that the program never converted: all
+// whole numbers, which no list of integers as large as their bits would be by chance.
+inline bool are_floats(const void* data, size_t count) {
+    auto* first = static_cast<const float*>(data);
+    auto whole = [](float one) {
+        return one == std::trunc(one) && std::abs(one) <= 1 << 20 &&
+               (one == 0 || std::abs(one) >= 1);
+    };
+    return std::all_of(first, first + count, whole) &&
+           std::any_of(first, first + count, [](float one) { return one != 0; });
+}
+
+inline void whole_numbers(Row& row, const void* data, size_t count) {
+    if (are_floats(data, count)) return numbers<float>(row, data, count);
+    numbers<int32_t>(row, data, count);
+}
+
 inline void held(Row& row, aclDataType dtype, const void* data, size_t count, size_t bytes) {
     auto fits = [&](size_t size) { return data && count <= bytes / size; };
     switch (dtype) {
@@ -184,7 +201,7 @@ inline void held(Row& row, aclDataType dtype, const void* data, size_t count, si
         case ACL_UINT8: return fits(1) ? numbers<uint8_t>(row, data, count) : void();
         case ACL_INT16: return fits(2) ? numbers<int16_t>(row, data, count) : void();
         case ACL_UINT16: return fits(2) ? numbers<uint16_t>(row, data, count) : void();
-        case ACL_INT32: return fits(4) ? numbers<int32_t>(row, data, count) : void();
+        case ACL_INT32: return fits(4) ? whole_numbers(row, data, count) : void();
         case ACL_UINT32: return fits(4) ? numbers<uint32_t>(row, data, count) : void();
         case ACL_INT64:
         case ACL_UINT64: return fits(8) ? numbers<int64_t>(row, data, count) : void();

@@ -133,12 +133,15 @@ def test_what_is_changed_in_place_is_the_output_of_its_name(tmp_path: Path) -> N
     assert [out.shape for out in case.outputs if isinstance(out, TensorCase)] == [(4, 6)]
 
 
-def test_values_that_a_program_computed_come_before_drawn_ones(tmp_path: Path) -> None:
+@pytest.mark.parametrize("element", ["int", "float"])
+def test_values_that_a_program_computed_come_before_drawn_ones(
+    tmp_path: Path, element: str
+) -> None:
     root = write_operator(
         tmp_path, host=TILING + DEFINITION.replace("ge::DT_UINT8", "ge::DT_INT32")
     )
     (root / "examples").mkdir()
-    given = CALL.replace("filled<float>({4}, {}, ACL_FLOAT)", "filled<int>({2}, {3, 9}, ACL_INT32)")
+    given = CALL.replace("filled<float>({4}, {}, ACL_FLOAT)", f"filled<{element}>({{2}}, {{3, 9}}, ACL_INT32)")
     (root / "examples" / "main.cpp").write_text(
         HEAD + given.replace("ARGUMENTS", "first, second, third, factor, first")
     )
