@@ -9,7 +9,7 @@ from typing import Protocol
 
 from ci.backend.tiled import TiledBuild
 from ci.host.survey import Inference
-from ci.host.tiling_request import host_request, platform_facts
+from ci.host.tiling_request import HostRequest, host_request, platform_facts
 from ci.judge.gate_subject import Standard
 from ci.judge.varied.base import Known, elements
 from ci.judge.varied.regimes import Answered, Regime, Regimes, regimes_of
@@ -50,20 +50,11 @@ def asked(standard: Standard, cases: Sequence[WorkloadCase]) -> list[Answered | 
     build = standard.references.unmodified
     if not isinstance(build, TiledBuild):
         return [None] * len(cases)
-    operator, facts, read = standard.operator, platform_facts(build.device), build.value_inputs
-    places = [i for i, spec in enumerate(operator.inputs) if spec.name in read]
-    requests, askable = [], []
-    for number, case in enumerate(cases):
-        try:
-            inputs = draw_inputs(case, standard.workload.seeds[0], places) if read else None
-            request = host_request(operator, case, facts, inputs, read=read)
-        except InputError:
-            continue
-        requests.append(request)
-        askable.append(number)
+    requests = requests_of(standard, cases)
+    askable = [number for number, request in enumerate(requests) if request is not None]
     found: list[Answered | None] = [None] * len(cases)
     try:
-        answers = build.host.answers(requests)
+        answers = build.host.answers([request for request in requests if request is not None])
     except TrialFailure:
         return found
     for number, one in zip(askable, answers, strict=True):
@@ -71,6 +62,23 @@ def asked(standard: Standard, cases: Sequence[WorkloadCase]) -> list[Answered | 
             said = one.tiling
             pattern, outputs = build.pattern(said), _elements(one.inference)
             found[number] = Answered(said.tiling_key, said.block_dim, pattern, outputs)
+    return found
+
+
+def requests_of(standard: Standard, cases: Sequence[WorkloadCase]) -> list[HostRequest | None]:
+    """What the host side is asked of each case; None of a case that cannot be."""
+    build = standard.references.unmodified
+    if not isinstance(build, TiledBuild):
+        return [None] * len(cases)
+    operator, facts, read = standard.operator, platform_facts(build.device), build.value_inputs
+    places = [i for i, spec in enumerate(operator.inputs) if spec.name in read]
+    found: list[HostRequest | None] = []
+    for case in cases:
+        try:
+            inputs = draw_inputs(case, standard.workload.seeds[0], places) if read else None
+            found.append(host_request(operator, case, facts, inputs, read=read))
+        except InputError:
+            found.append(None)
     return found
 
 

@@ -24,6 +24,7 @@ from ci.judge.check.doubts import (
 )
 from ci.judge.check.far import far
 from ci.judge.check.findings import Findings
+from ci.judge.check.host_lengths import lengthened
 from ci.judge.check.host_state import (
     as_inferred,
     ask_again,
@@ -83,6 +84,8 @@ class _Check:
     """Cases that the plain build was launched on, with what is varied in them."""
     failed: list[tuple[str, WorkloadCase]] = field(default_factory=list)
     """Varied cases on which it failed."""
+    lengthened: list[WorkloadCase] = field(default_factory=list)
+    """Cases that only the host side is asked about."""
     varied: dict[str, int] = field(default_factory=dict)
     unexplained: int = MOST_UNEXPLAINED
     """Further wrong cases in which something may be taken for something else."""
@@ -144,7 +147,9 @@ class _Check:
         """What the host side says of the cases."""
         own = [case for varied, case in self.launched if not varied]
         others = [case for varied, case in self.launched if varied and self._right(case)]
-        ask_again(self.standard, own, others, self.findings)
+        if self.settings.varied and not self.settings.case:
+            self.lengthened = lengthened(self.standard, own)
+        ask_again(self.standard, own, others, self.lengthened, self.findings)
 
     def vary(self) -> None:
         """Cases that are made from those that pass."""
@@ -236,7 +241,8 @@ class _Check:
             return found
         name = self.findings.made_from.get(found.place.case, found.place.case)
         own = [("", case) for case in self.standard.workload.cases]
-        for varied, case in (*self.launched, *self.failed, *own):
+        asked = [(Lengths.name, case) for case in self.lengthened]
+        for varied, case in (*self.launched, *self.failed, *own, *asked):
             if case.name == name:
                 said = case_line(self.standard.operator, self.standard.workload, case, varied)
                 return found.model_copy(update={"alone": said})

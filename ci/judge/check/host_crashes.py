@@ -19,7 +19,11 @@ from ci.model.errors import TrialFailure
 from ci.model.operator import Operator
 
 MOST_CRASHES = 8
-"""Requests that are asked again for the line: equal causes are many."""
+"""Requests, of all those that a signal ended, that are asked again for the line: equal causes are
+many."""
+
+AT_ONCE = 1000
+"""Requests that one process is asked."""
 
 
 def crashes(
@@ -33,13 +37,16 @@ def crashes(
     `varied` ones as they are."""
     made = askable(operator, asked, ())
     made += [Question(label, request) for label, request in varied]
-    try:
-        answers = build.host.answers([question.request for question in made])
-    except TrialFailure:  # it fails at the workload's own cases
-        return
-    pairs = zip(made, answers, strict=True)
-    ended = [q for q, one in pairs if one.tiling is None or one.inference is None]
-    for question in ended[:MOST_CRASHES]:
+    ended: list[Question] = []
+    for first in range(0, len(made), AT_ONCE):
+        part = made[first : first + AT_ONCE]
+        try:
+            answers = build.host.answers([question.request for question in part])
+        except TrialFailure:  # it fails at the workload's own cases, or takes too long
+            break
+        pairs = zip(part, answers, strict=True)
+        ended += [q for q, one in pairs if one.tiling is None or one.inference is None]
+    for question in ended[:: max(1, len(ended) // MOST_CRASHES)]:
         crash = build.crash(question.request) or build.crash(inferred(question.request))
         if crash is not None and crash.refusal.place.source:
             place = crash.refusal.place.model_copy(update={"case": question.label})

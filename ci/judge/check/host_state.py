@@ -16,6 +16,7 @@ from ci.host.tiling_request import HostRequest, host_request, platform_facts
 from ci.judge.check.findings import Findings
 from ci.judge.check.host_crashes import crashes, inferred
 from ci.judge.gate_subject import Standard
+from ci.judge.host_regimes import requests_of
 from ci.judge.reference import Reference, declared_outputs
 from ci.model.amount import amount
 from ci.model.columns import output_dtypes
@@ -37,11 +38,12 @@ def ask_again(
     standard: Standard,
     own: Sequence[WorkloadCase],
     varied: Sequence[WorkloadCase],
+    further: Sequence[WorkloadCase],
     findings: Findings,
 ) -> None:
     """Collect what differs between the inference functions and the outputs of the workload's `own`
     cases and of `varied` ones that are right, between the lists of the definition, and what ends
-    the host side's process."""
+    the host side's process, of `further` cases, too."""
     build, seed = standard.references.unmodified, standard.workload.seeds[0]
     if not isinstance(build, TiledBuild):
         return
@@ -80,7 +82,12 @@ def ask_again(
     for name, request in asked[:ours]:
         odd = build.odd(inferred(request))
         findings.warnings([one for one in odd if one.kind == "attribute_type"], name)
-    crashes(build, operator, asked[:ours], asked[ours:], findings)
+    others = [
+        (case.name, request)
+        for case, request in zip(further, requests_of(standard, further), strict=True)
+        if request is not None
+    ]
+    crashes(build, operator, asked[:ours], [*asked[ours:], *others], findings)
 
 
 def _doubt(

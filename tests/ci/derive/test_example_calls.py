@@ -141,7 +141,9 @@ def test_values_that_a_program_computed_come_before_drawn_ones(
         tmp_path, host=TILING + DEFINITION.replace("ge::DT_UINT8", "ge::DT_INT32")
     )
     (root / "examples").mkdir()
-    given = CALL.replace("filled<float>({4}, {}, ACL_FLOAT)", f"filled<{element}>({{2}}, {{3, 9}}, ACL_INT32)")
+    given = CALL.replace(
+        "filled<float>({4}, {}, ACL_FLOAT)", f"filled<{element}>({{2}}, {{3, 9}}, ACL_INT32)"
+    )
     (root / "examples" / "main.cpp").write_text(
         HEAD + given.replace("ARGUMENTS", "first, second, third, factor, first")
     )

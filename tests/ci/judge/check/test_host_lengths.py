@@ -1,0 +1,42 @@
+"""What the host side is asked about that nobody launches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.ci.judge.check.small_operator import changed, checked, found, line_with
+
+TILES = """    int64_t cores = platform_ascendc::PlatformAscendC(context->GetPlatformInfo()).GetCoreNumAiv();
+    int64_t width = *context->GetAttrs()->GetInt(0);
+    int64_t rows = context->GetInputShape(0)->GetOriginShape()[0];
+    int64_t parts = 4096 / (DIVISOR % cores);
+    context->SetBlockDim(parts < 0 ? 1 : """
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("divisor", "where"),
+    [("(width < 1 ? 1 : (width + 15) / 16)", "width=640"), ("((rows + 23) / 24)", "960")],
+)
+def test_a_share_of_the_cores_that_leaves_nothing_to_divide_by_is_named(
+    tmp_path: Path, divisor: str, where: str
+) -> None:
+    folder = changed(
+        tmp_path / "host",
+        "op_host/small.cpp",
+        "    context->SetBlockDim(",
+        TILES.replace("DIVISOR", divisor),
+    )
+    host = folder / "op_host/small.cpp"
+    attribute = 'this->Attr("width").AttrType(OPTIONAL).Int(24);'
+    core = "this->AICore().SetTiling"
+    text = host.read_text().replace(core, f"{attribute}\n        {core}")
+    host.write_text(text)
+    (crash,) = found(checked(folder, varied=1), "host_crash")
+    assert crash.place.source == line_with(folder, "parts = 4096")
+    assert where in crash.place.case
+    assert crash.alone
+    host.write_text(text.replace("% cores)", "% cores + 1)"))
+    assert found(checked(folder, varied=1), "host_crash") == []
