@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from math import prod
 from typing import Protocol
 
+import numpy as np
+
 from ci.backend.tiled import TiledBuild
 from ci.host.survey import Inference
+from ci.host.tiling_layout import WORD
 from ci.host.tiling_request import HostRequest, host_request, platform_facts
 from ci.judge.gate_subject import Standard
 from ci.judge.varied.base import Known, elements
 from ci.judge.varied.regimes import Answered, Regime, Regimes, regimes_of
 from ci.model.errors import InputError, TrialFailure
-from ci.model.launch import arrays
+from ci.model.launch import Tensors, arrays
 from ci.model.workload import Workload, WorkloadCase
 from ci.source.inputs import draw_inputs
 
@@ -71,15 +74,36 @@ def requests_of(standard: Standard, cases: Sequence[WorkloadCase]) -> list[HostR
     if not isinstance(build, TiledBuild):
         return [None] * len(cases)
     operator, facts, read = standard.operator, platform_facts(build.device), build.value_inputs
-    places = [i for i, spec in enumerate(operator.inputs) if spec.name in read]
     found: list[HostRequest | None] = []
     for case in cases:
         try:
-            inputs = draw_inputs(case, standard.workload.seeds[0], places) if read else None
+            inputs = _values(standard, build, case)
             found.append(host_request(operator, case, facts, inputs, read=read))
         except InputError:
             found.append(None)
     return found
+
+
+def _values(standard: Standard, build: TiledBuild, case: WorkloadCase) -> Tensors | None:
+    """The inputs of a case whose values its host side reads; None where it reads none."""
+    read = build.value_inputs
+    places = [i for i, spec in enumerate(standard.operator.inputs) if spec.name in read]
+    return draw_inputs(case, standard.workload.seeds[0], places) if read else None
+
+
+def numbers_of(standard: Standard, case: WorkloadCase) -> frozenset[int]:
+    """The numbers of 32 bits, from 2 to `MOST_ASKED`, of the tiling data of a case."""
+    build = standard.references.unmodified
+    if not isinstance(build, TiledBuild):
+        return frozenset()
+    facts, read = platform_facts(build.device), build.value_inputs
+    try:
+        inputs = _values(standard, build, case)
+        data = build.host.tile(standard.operator, case, facts, inputs, read=read).data
+    except (InputError, TrialFailure):
+        return frozenset()
+    words = np.frombuffer(data[: len(data) // WORD * WORD], "<u4")
+    return frozenset(int(one) for one in words if 2 <= one <= MOST_ASKED)
 
 
 def outputs_of(standard: Standard, cases: Sequence[WorkloadCase]) -> list[int | None]:
@@ -151,7 +175,7 @@ def cover(regimes: Regimes, trier: Trier, large_seconds: float) -> Covered:
     found, left = Covered(), large_seconds
     own = {case.name for case in trier.workload.cases}
     most = max([trier.most, LARGEST, *map(elements, trier.workload.cases)])
-    for regime, cases in sorted(regimes.items(), key=lambda one: elements(one[1][0])):
+    for regime, cases in _in_order(regimes):
         if trier.late() or len(found.tried) >= trier.most_regimes:
             break
         for case in rungs(cases):
@@ -177,6 +201,32 @@ def cover(regimes: Regimes, trier: Trier, large_seconds: float) -> Covered:
         if regime in found.tried or regime in found.costly:
             found.declined.pop(regime, None)
     return found
+
+
+def _in_order(regimes: Regimes) -> Iterator[tuple[Regime, list[WorkloadCase]]]:
+    """Those of few elements first of each of four kinds: a tiling key that is new, or a field that
+    is what it was nowhere; a field that is what it was not under its key; new dtypes or another
+    share of the cores; and other combinations."""
+    left = sorted(regimes.items(), key=lambda one: elements(one[1][0]))
+    for parts in _PARTS:
+        seen: set[object] = set()
+        rest = []
+        for regime, cases in left:
+            new = parts(regime)
+            if new <= seen:
+                rest.append((regime, cases))
+            else:
+                yield regime, cases
+            seen |= new
+        left = rest
+    yield from left
+
+
+_PARTS: tuple[Callable[[Regime], Set[object]], ...] = (
+    lambda one: {one.tiling_key, *((place, what) for _, _, place, what in one.fields)},
+    lambda one: {(one.tiling_key, place, what) for _, _, place, what in one.fields},
+    lambda one: {one.rough},
+)
 
 
 def rungs(cases: Sequence[WorkloadCase]) -> Iterator[WorkloadCase]:

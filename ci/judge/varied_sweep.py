@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ci.judge.gate_subject import Standard
-from ci.judge.host_regimes import Covered, cover, found_regimes, outputs_of
+from ci.judge.host_regimes import Covered, cover, found_regimes, numbers_of, outputs_of
 from ci.judge.launch_record import Launched, Sweep, new_warning
 from ci.judge.varied.base import Family, Known, Ladder, elements
 from ci.judge.varied.counts import Counts
@@ -80,6 +80,8 @@ class Tier:
     """Most regimes of the host side of which a case is tried."""
     late: Callable[[], bool] = never
     """Whether no further case is to be begun."""
+    regimes_late: Callable[[], bool] = never
+    """Whether no further regime is to be tried."""
     own: float = 1.0
     """How many times larger a case at a number of the candidate's changed lines may be: what is
     meant for large tensors can only be seen on one."""
@@ -230,6 +232,7 @@ def known_of(standard: Standard, taker: Taker, numbers: tuple[float, ...] = ()) 
         nearest_device(standard.backend.fingerprint().device).vector_cores,
         standard.references.infers,
         lambda cases: outputs_of(standard, cases),
+        lambda case: numbers_of(standard, case),
     )
 
 
@@ -270,7 +273,7 @@ class Taker:
         """Most elements of a case that takes one of the candidate's decisions the other way."""
         self.workload = standard.workload
         """What further cases are made from."""
-        self.late = tier.late
+        self.late = lambda: tier.late() or tier.regimes_late()
         self.most_regimes = tier.most_regimes
         self.least_costly: WorkloadCase | None = None
         """The smallest that was too large to be taken."""

@@ -50,7 +50,7 @@ class CheckSettings(Frozen):
     """How far a check goes."""
 
     varied: int = Field(
-        default=32,
+        default=64,
         ge=0,
         description="Most cases in addition to those of the workload: other lengths, values,"
         " attributes, dtypes.",

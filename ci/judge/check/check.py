@@ -161,11 +161,14 @@ class _Check:
             return
         self.say("varied cases")
         workload = standard.workload.model_copy(update={"cases": tuple(passing)})
+        half = self.settings.seconds / 2
+        middle = (self.elapsed + half) / 2
         tier = dataclasses.replace(
             WIDE,
             most_cases=self.settings.varied,
-            most_regimes=self.settings.varied // 2,
-            late=lambda: self.elapsed > self.settings.seconds / 2,
+            most_regimes=self.settings.varied,
+            late=lambda: self.elapsed > half,
+            regimes_late=lambda: self.elapsed > middle,
         )
         swept = sweep(dataclasses.replace(standard, workload=workload), {}, tier)
         self.varied = swept.counts

@@ -48,12 +48,13 @@ def _cases(known: Known, own: Sequence[WorkloadCase]) -> Iterator[WorkloadCase]:
     for case in sorted(own, key=elements)[:MOST_BASES]:
         for places, length in places_of(known, case):
             axis = Axis(case, places, length)
-            for made in (axis.resized(known, other) for other in lengths if other != length):
-                if elements(made) <= LARGEST and not lengths_part(own, made):
-                    yield made
+            for longer in (axis.resized(known, other) for other in lengths if other != length):
+                if elements(longer) <= LARGEST and not lengths_part(own, longer):
+                    yield longer
         for knob in attribute_knobs(known, case):
             if knob.whole:
-                yield from (made[1] for other in lengths if (made := knob.set(other)) is not None)
+                turned = (knob.set(other) for other in lengths)
+                yield from (made[1] for made in turned if made is not None)
 
 
 def _lengths(known: Known) -> Iterator[int]:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias, TypeVar
 from zlib import crc32
 
 from ci.model.columns import output_dtypes
@@ -19,6 +19,8 @@ LONGEST_NAME = 160
 
 SHOWN_VALUES = 4
 """Given values of a tensor that its words show."""
+
+Item = TypeVar("Item")
 
 Ladder: TypeAlias = Iterable[WorkloadCase]
 """Cases of which the first that the unmodified operator takes is wanted, and no other."""
@@ -45,6 +47,8 @@ class Known:
         [None] * len(cases)
     )
     """Elements of all outputs of each case; None where nothing says."""
+    numbers_of: Callable[[WorkloadCase], frozenset[int]] = lambda case: frozenset()
+    """Numbers of a case's tiling data that may be lengths."""
     probed: dict[str, tuple[WorkloadCase, ...]] = field(default_factory=dict)
     """Cases a step longer that the unmodified operator does not pass, by the name of the first of a
     dimension: 1 element longer, 8 and so on."""
@@ -136,8 +140,8 @@ def with_tensors(
     return made if attrs is None else made.model_copy(update={"attrs": attrs})
 
 
-def in_turns(kinds: Iterable[Iterator[Ladder]]) -> Iterator[Ladder]:
-    """One ladder of each kind after the other, as long as any kind has some."""
+def in_turns(kinds: Iterable[Iterator[Item]]) -> Iterator[Item]:
+    """One ladder, or case, of each kind after the other, as long as any kind has some."""
     left = list(kinds)
     while left:
         for kind in tuple(left):

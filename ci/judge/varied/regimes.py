@@ -7,13 +7,14 @@ and one small case of each stands for all that are treated so.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, permutations
 from typing import TypeAlias
 
 from ci.judge.varied.axes import Axis, places_of
-from ci.judge.varied.base import Known, elements
+from ci.judge.varied.base import Known, elements, in_turns
 from ci.judge.varied.counts import counts
 from ci.judge.varied.structure import Dtypes, ListLengths, Presence
 from ci.judge.varied.values import Attributes
@@ -24,6 +25,16 @@ MOST_LENGTHS = 48
 
 MOST_BASES = 8
 """Small cases whose other dimensions, attributes, dtypes and lists are asked about, too."""
+
+MOST_NUMBERS = 6
+"""Numbers of one case's tiling data, the largest, that are taken for what a tile or a core has, and
+as many that follow from them."""
+
+MOST_WHOLE = 2000
+"""Cases of whole tiles that the host side is asked about."""
+
+TIMES = (2, 1, 3)
+"""Tiles that a core then has, with nothing left over."""
 
 MOST_VARIANTS = 64
 """Variants of each of them."""
@@ -58,6 +69,12 @@ class Regime:
         """Without what tiling data say of tiles and tails."""
         return replace(self, pattern="")
 
+    @property
+    def fields(self) -> frozenset[tuple[int, tuple[str, ...], int, str]]:
+        """What each field of the tiling data is, of this key and these dtypes."""
+        every = enumerate(self.pattern.split())
+        return frozenset((self.tiling_key, self.dtypes, place, what) for place, what in every)
+
     def __str__(self) -> str:
         dtypes = ", ".join(dict.fromkeys(filter(None, self.dtypes))) or "no input"
         return f"{dtypes}, tiling key {self.tiling_key}, {self.cores}"
@@ -74,7 +91,8 @@ def regimes_of(known: Known, ask: Ask, most: float) -> Regimes:
     """The regimes that are found near the workload's cases, with cases of up to `most` elements.
 
     First along each dimension and number that an output is as long as; then, from the smallest case
-    of each that was found, along the other dimensions and by `VARIANTS`.
+    of each that was found, along the other dimensions and by `VARIANTS`; then to whole tiles, as
+    far as a field of the tiling data is there what it was nowhere else.
     """
     found: Regimes = {}
     own = known.workload.cases
@@ -82,8 +100,16 @@ def regimes_of(known: Known, ask: Ask, most: float) -> Regimes:
     _sort(known, found, ask, [*own, *longer])
     bases = [cases[0] for cases in rough_regimes(found).values()][:MOST_BASES]
     near = replace(known, workload=known.workload.model_copy(update={"cases": tuple(bases)}))
-    further = [*_lengths(near, bases, most), *_variants(near)]
-    _sort(known, found, ask, _up_to(most, further))
+    _sort(known, found, ask, _up_to(most, [*_lengths(near, bases, most), *_variants(near)]))
+    every = [cases[0] for cases in rough_regimes(found).values()]
+    whole = in_turns(_whole_tiles(known, case) for case in every)
+    cut: Regimes = {}
+    _sort(known, cut, ask, islice(_up_to(most, whole), MOST_WHOLE))
+    seen = {field for regime in found for field in regime.fields}
+    for regime, cases in cut.items():
+        if regime in found or not seen.issuperset(regime.fields):
+            found[regime] = sorted([*found.get(regime, ()), *cases], key=elements)
+            seen |= regime.fields
     return found
 
 
@@ -130,6 +156,36 @@ def _lengths(known: Known, cases: Sequence[WorkloadCase], most: float) -> Iterat
         for places, length in places_of(known, case):
             if length:
                 yield from _resized(known, Axis(case, places, length), most / size)
+
+
+def _whole_tiles(known: Known, case: WorkloadCase) -> Iterator[WorkloadCase]:
+    """Cases that are cut into whole tiles, of one core or of all: what a tile has is a number of
+    the tiling data, and no power of two where as much as fits is taken."""
+    numbers = known.numbers_of(case)
+    tiles = [*_parts(numbers), *sorted(numbers)[: -MOST_NUMBERS - 1 : -1]]
+    shares = [n * many for m in TIMES for n in tiles for many in (m * known.cores, m)]
+    for count in counts(known, case):
+        yield from count.cases(share for share in shares if share <= count.most)
+    for places, length in places_of(known, case):
+        row = elements(case) // max(1, length)
+        parts = [share // row for share in shares if row > 1 and share % row == 0]
+        axis = Axis(case, places, length)
+        for other in dict.fromkeys((*parts, *shares)):
+            if other != length:
+                yield axis.resized(known, other)
+
+
+def _parts(numbers: frozenset[int]) -> list[int]:
+    """What numbers are cut into as others say: 13,120 in 2 parts, the last of which has 4,928, is
+    cut into parts of 8,192. Those first that follow from several."""
+    found: Counter[int] = Counter()
+    for whole, rest in permutations(numbers, 2):
+        for parts in {1, *(n - 1 for n in numbers), *numbers}:
+            if parts and rest < whole and (whole - rest) % parts == 0:
+                part = (whole - rest) // parts
+                if rest < part < whole and part not in numbers:
+                    found[part] += 1
+    return [part for part, _ in found.most_common(MOST_NUMBERS)]
 
 
 def _counted(known: Known, cases: Sequence[WorkloadCase]) -> Iterator[WorkloadCase]:

@@ -8,7 +8,8 @@ import pytest
 
 from tests.ci.judge.check.small_operator import changed, checked, found, line_with
 
-TILES = """    int64_t cores = platform_ascendc::PlatformAscendC(context->GetPlatformInfo()).GetCoreNumAiv();
+TILES = """    platform_ascendc::PlatformAscendC chip(context->GetPlatformInfo());
+    int64_t cores = chip.GetCoreNumAiv();
     int64_t width = *context->GetAttrs()->GetInt(0);
     int64_t rows = context->GetInputShape(0)->GetOriginShape()[0];
     int64_t parts = 4096 / (DIVISOR % cores);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ci.judge.varied.base import Known, elements
@@ -66,3 +67,22 @@ def test_rough_regimes_leave_out_tiles_and_tails() -> None:
     assert len(rough) < len(found)
     assert sum(map(len, rough.values())) == sum(map(len, found.values()))
     assert all([*map(elements, cases)] == sorted(map(elements, cases)) for cases in rough.values())
+
+
+def test_regimes_of_whole_tiles_are_found_by_what_the_tiling_says_that_a_tile_has() -> None:
+    tile = 2 * 3 * 5 * 7 * 11
+
+    def cut(cases: Sequence[WorkloadCase]) -> list[Answered | None]:
+        """A tile is longer than one row; only all cores have whole ones."""
+        said: list[Answered | None] = []
+        for case in cases:
+            tiles, tail = divmod(elements(case), tile * CORES)
+            size = "n" if tiles > 1 else str(tiles)
+            said.append(Answered(1, CORES, f"{size} {'n' if tail else '0'}"))
+        return said
+
+    found = regimes_of(known((8, 6)), cut, most=1 << 22)
+    assert "n 0" not in {r.pattern for r in found}
+    told = replace(known((8, 6)), numbers_of=lambda case: frozenset({tile}))
+    found = regimes_of(told, cut, most=1 << 22)
+    assert {"n n", "1 0", "n 0"} <= {r.pattern for r in found}
