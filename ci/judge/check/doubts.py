@@ -15,7 +15,7 @@ from ci.judge.host_regimes import outputs_of
 from ci.judge.launch_record import Launched
 from ci.judge.varied.base import input_count, tensors
 from ci.judge.varied.lengths import Empty
-from ci.judge.varied.values import Attributes, Exact, GivenValues, Ranges
+from ci.judge.varied.values import Exact, Ranges
 from ci.model.dtypes import BY_NAME
 from ci.model.errors import InputError, TrialFailure
 from ci.model.launch import Tensors, arrays
@@ -28,9 +28,6 @@ OTHERS: dict[type, tuple[AttrValue, ...]] = {
     bool: (False, True),
 }
 """Values of an attribute, some of which change the outputs of a golden function that reads it."""
-
-DECIDING = (Attributes.name, GivenValues.name)
-"""What is varied that may decide the shapes of the outputs."""
 
 
 def doubtful(standard: Standard, family: str, case: WorkloadCase) -> bool:
@@ -45,7 +42,8 @@ def doubtful(standard: Standard, family: str, case: WorkloadCase) -> bool:
         return blind or only_repeated(standard, case)
     if unlike(standard.workload.cases, family, case):
         return True
-    return family in DECIDING and as_inferred(standard, case) is None
+    own = [_deciding(standard, known) for known in standard.workload.cases]
+    return _deciding(standard, case) not in own and as_inferred(standard, case) is None
 
 
 def unlaunched(standard: Standard, family: str, case: WorkloadCase) -> bool:
@@ -86,10 +84,27 @@ def may_be_unasked(standard: Standard, case: WorkloadCase, refusal: Refusal) -> 
     return _asks(standard, case) not in own
 
 
+def _deciding(standard: Standard, case: WorkloadCase) -> tuple[object, ...]:
+    """What of a case may decide the shapes of its outputs: values that are given, and attributes;
+    not those that are one of its lengths, and become another one with it."""
+    lengths = {length for shape in _shapes(case) for length in shape}
+
+    def plain(value: object) -> object:
+        if isinstance(value, tuple):
+            return tuple(map(plain, value))
+        return "length" if type(value) is int and value in lengths else value
+
+    return plain(_attributes(standard, case)), tuple(one.values for one in _inputs(case))
+
+
 def _asks(standard: Standard, case: WorkloadCase) -> tuple[object, ...]:
     """The attributes of a case and which inputs it has."""
-    attrs = tuple(case.attrs.get(spec.name, spec.default) for spec in standard.operator.attrs)
-    return attrs, tuple(one.present for one in tensors(case)[: input_count(case)])
+    present = tuple(one.present for one in tensors(case)[: input_count(case)])
+    return _attributes(standard, case), present
+
+
+def _attributes(standard: Standard, case: WorkloadCase) -> tuple[AttrValue | None, ...]:
+    return tuple(case.attrs.get(spec.name, spec.default) for spec in standard.operator.attrs)
 
 
 def may_round(own: Sequence[Launched], found: Launched) -> bool:

@@ -11,8 +11,10 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+import ci.judge.check.doubts
 from ci.judge.check.doubts import (
     attribute_unread,
+    doubtful,
     length_unread,
     lengths_part,
     may_be_unasked,
@@ -225,3 +227,29 @@ def test_one_of_several_outputs_may_not_be_asked_for_where_an_attribute_is_anoth
     refusal = Refusal(sentence="It leaves bytes.", unwritten=left)
     case = own.model_copy(update={"attrs": {"bias": bias}})
     assert may_be_unasked(standard, case, refusal) is unasked
+
+
+@pytest.mark.parametrize(
+    ("shape", "size", "told", "doubted"),
+    [
+        ((2, 6), (6, 3), False, False),
+        ((2, 6), (6, 5), False, True),
+        ((2, 6), (6, 5), True, False),
+        ((2, 9), (9, 3), False, False),
+    ],
+)
+def test_another_attribute_is_doubted_whatever_is_varied_unless_it_follows_a_length(
+    shape: tuple[int, ...],
+    size: tuple[int, ...],
+    told: bool,
+    doubted: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def given(lengths: tuple[int, ...], size: tuple[int, ...]) -> WorkloadCase:
+        return case_of(lengths).model_copy(update={"attrs": {"size": size}})
+
+    monkeypatch.setattr(ci.judge.check.doubts, "as_inferred", lambda *_: True if told else None)
+    workload = SimpleNamespace(golden="", cases=(given((2, 6), (6, 3)),))
+    operator = SimpleNamespace(attrs=(AttrSpec(name="size", type="list_int"),))
+    standard = cast(Standard, SimpleNamespace(workload=workload, operator=operator))
+    assert doubtful(standard, "regime", given(shape, size)) is doubted
