@@ -204,9 +204,9 @@ def cover(regimes: Regimes, trier: Trier, large_seconds: float) -> Covered:
 
 
 def _in_order(regimes: Regimes) -> Iterator[tuple[Regime, list[WorkloadCase]]]:
-    """Those of few elements first of each of four kinds: a tiling key that is new, or a field that
-    is what it was nowhere; a field that is what it was not under its key; new dtypes or another
-    share of the cores; and other combinations."""
+    """Four kinds in turn, of each the cases of few elements first: a tiling key that is new, or a
+    field that is what it was nowhere; a field that is what it was not under its key; new dtypes or
+    another share of the cores; and other combinations."""
     left = sorted(regimes.items(), key=lambda one: elements(one[1][0]))
     for parts in _PARTS:
         seen: set[object] = set()
