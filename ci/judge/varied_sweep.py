@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from typing import Protocol
 
 from ci.judge.gate_subject import Standard
 from ci.judge.host_regimes import Covered, cover, found_regimes, numbers_of, outputs_of
@@ -20,7 +21,7 @@ from ci.judge.varied.numbers import changed_numbers, kernel_numbers, tiling_numb
 from ci.judge.varied.regimes import MOST_BASES, rough_regimes
 from ci.judge.varied.structure import Dtypes, ListLengths, Presence, Rank
 from ci.judge.varied.values import Attributes, Exact, GivenValues, Magnitude, Ranges, Special, Ties
-from ci.model.workload import WorkloadCase
+from ci.model.workload import Workload, WorkloadCase
 from rules.devices import nearest_device
 
 LEAST_ELEMENTS = 1 << 16
@@ -220,7 +221,16 @@ def _keep(found: Sweep, kind: str, case: WorkloadCase, defect: str) -> None:
         found.odd.append((kind, case))
 
 
-def known_of(standard: Standard, taker: Taker, numbers: tuple[float, ...] = ()) -> Known:
+class Takes(Protocol):
+    """What cases are made from, and which of them may be built on."""
+
+    workload: Workload
+
+    def takes(self, case: WorkloadCase) -> bool:
+        """Whether the unmodified operator passes a case."""
+
+
+def known_of(standard: Standard, taker: Takes, numbers: tuple[float, ...] = ()) -> Known:
     """What cases are made from."""
     return Known(
         standard.operator,

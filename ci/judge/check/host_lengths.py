@@ -8,6 +8,7 @@ by a number of tiles: one of a thousand lengths makes one of them 0, and the pro
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
@@ -16,8 +17,8 @@ from ci.judge.gate_subject import Standard
 from ci.judge.varied.axes import Axis, places_of
 from ci.judge.varied.base import Known, elements
 from ci.judge.varied.knobs import attribute_knobs
-from ci.judge.varied_sweep import WIDE, Taker, known_of
-from ci.model.workload import WorkloadCase
+from ci.judge.varied_sweep import known_of
+from ci.model.workload import Workload, WorkloadCase
 
 MOST_BASES: Final = 4
 """Cases that are lengthened, the smallest ones."""
@@ -38,9 +39,19 @@ LARGEST: Final = 1 << 26
 def lengthened(standard: Standard, own: Sequence[WorkloadCase]) -> list[WorkloadCase]:
     """Cases of other lengths than the `own` ones that they are made from, which nobody launches;
     only such whose inputs still fit together."""
-    known = known_of(standard, Taker(standard, WIDE))
+    known = known_of(standard, _Unlaunched(standard.workload))
     made = {case.name: case for case in islice(_cases(known, own), MOST_ASKED)}
     return [*made.values()]
+
+
+@dataclass
+class _Unlaunched:
+    """Makes cases of a workload that the operator may fail on, and launches none."""
+
+    workload: Workload
+
+    def takes(self, case: WorkloadCase) -> bool:
+        return False
 
 
 def _cases(known: Known, own: Sequence[WorkloadCase]) -> Iterator[WorkloadCase]:

@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.ci.judge.check.small_operator import changed, checked, found, line_with
+from tests.ci.judge.check.small_operator import (
+    changed,
+    checked,
+    found,
+    line_with,
+    write_operator,
+)
 
 TILES = """    platform_ascendc::PlatformAscendC chip(context->GetPlatformInfo());
     int64_t cores = chip.GetCoreNumAiv();
@@ -41,3 +47,17 @@ def test_a_share_of_the_cores_that_leaves_nothing_to_divide_by_is_named(
     assert crash.alone
     host.write_text(text.replace("% cores)", "% cores + 1)"))
     assert found(checked(folder, varied=1), "host_crash") == []
+
+
+@pytest.mark.long
+def test_an_operator_that_fails_on_its_own_case_is_asked_about_lengths_too(tmp_path: Path) -> None:
+    folder = write_operator(tmp_path / "small", "y.SetValue(n, 1.0f);", golden="x")
+    host = folder / "op_host/small.cpp"
+    blocks = "    context->SetBlockDim("
+    rows = "context->GetInputShape(0)->GetOriginShape()[0]"
+    left = f"    int64_t left = 4096 / (({rows} + 23) / 24 % 40);\n{blocks}left < 0 ? 1 : "
+    host.write_text(host.read_text().replace(blocks, left))
+    report = checked(folder, varied=1)
+    assert found(report, "memory_error")
+    (crash,) = found(report, "host_crash")
+    assert crash.place.source == line_with(folder, "left = 4096")
