@@ -17,6 +17,7 @@ from ci.host.tiling_request import HostRequest, host_request, platform_facts
 from ci.judge.check.ahead import compiled_ahead
 from ci.judge.check.doubts import (
     doubtful,
+    input_guessed,
     may_be_unasked,
     may_round,
     outputs_guessed,
@@ -202,6 +203,8 @@ class _Check:
     def _doubt(self, family: str, case: WorkloadCase) -> None:
         if doubtful(self.standard, family, case):
             self.findings.doubtful.add(case.name)
+        elif input_guessed(self.standard, case):
+            self.findings.guessed.add(case.name)
         elif unlaunched(self.standard, family, case):
             self.findings.unlaunched.add(case.name)
         elif outputs_guessed(self.standard, family, case):

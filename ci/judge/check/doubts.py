@@ -63,6 +63,19 @@ def unlaunched(standard: Standard, family: str, case: WorkloadCase) -> bool:
     return bool(outputs) and not any(one.size for one in outputs)
 
 
+def input_guessed(standard: Standard, case: WorkloadCase) -> bool:
+    """Whether it has an input that the workload leaves out without a shape: which shape it is to
+    have was guessed."""
+    told = {n for known in standard.workload.cases for n in _shaped(known)}
+    return any(n not in told for n in _shaped(case))
+
+
+def _shaped(case: WorkloadCase) -> list[int]:
+    """Which of its inputs, lists apart, have a shape."""
+    single = ((n, e) for n, e in enumerate(case.inputs) if isinstance(e, TensorCase))
+    return [n for n, one in single if 0 not in one.shape]
+
+
 def outputs_guessed(standard: Standard, family: str, case: WorkloadCase) -> bool:
     """Whether neither a golden function nor InferShape says how long the outputs of a case of
     other shapes are."""

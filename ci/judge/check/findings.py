@@ -83,6 +83,7 @@ _ENDED: Final = (Outcome.MEMORY_ERROR.value, Outcome.LAUNCH_ERROR.value, Outcome
 _CAUSED: Final = (Outcome.WRONG_RESULT.value, Outcome.RACE.value, *_ENDED)
 
 _DOUBT: Final = "No golden function says that the operator takes this case."
+_GUESSED: Final = "Nothing says how long the optional input is that this case adds."
 _EMPTY: Final = "An interface that is made of the op definition launches nothing for empty outputs."
 _OUTPUTS: Final = (
     "Neither a golden function nor InferShape says how long the outputs of this case are."
@@ -127,6 +128,8 @@ class Findings:
     """The cases that showed each of them."""
     doubtful: set[str] = field(default_factory=set)
     """Cases that the operator may not be made for: what they show is a note."""
+    guessed: set[str] = field(default_factory=set)
+    """Cases with an input of which nothing says how long it is: all but races are notes."""
     unlaunched: set[str] = field(default_factory=set)
     """Cases that callers do not launch: what they show is a note."""
     outputs_guessed: set[str] = field(default_factory=set)
@@ -297,7 +300,8 @@ class Findings:
                 continue
             if one.kind == "unset" and cases <= explained:
                 continue
-            sure = one.place.case not in self.doubtful | self.unlaunched and key not in self.valued
+            unsure = self.doubtful | self.unlaunched | self.guessed
+            sure = one.place.case not in unsure and key not in self.valued
             if one.kind in _CAUSES and wrong & cases and sure:
                 found.append(one.model_copy(update={"severity": Severity.ERROR}))
             elif one.kind in (Outcome.WRONG_RESULT.value, *_ENDED):
@@ -344,6 +348,9 @@ class Findings:
     def _add(self, finding: Finding) -> None:
         if finding.fails and finding.place.case in self.doubtful:
             finding = _doubted(finding, _DOUBT)
+        ordered = finding.kind not in _CONFLICTS[:2]
+        if finding.fails and ordered and finding.place.case in self.guessed:
+            finding = _doubted(finding, _GUESSED)
         if finding.fails and finding.place.case in self.unlaunched:
             finding = _doubted(finding, _EMPTY)
         if finding.kind == Outcome.MEMORY_ERROR and finding.place.case in self.outputs_guessed:

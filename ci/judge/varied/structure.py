@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
+from math import prod
 
-from ci.judge.varied.base import Family, Known, Ladder, in_turns, shapes_of, tensors, with_tensors
+from ci.judge.varied.base import (
+    Family,
+    Known,
+    Ladder,
+    in_turns,
+    input_count,
+    shapes_of,
+    tensors,
+    with_tensors,
+)
 from ci.model.amount import amount
+from ci.model.columns import case_column
 from ci.model.dtypes import BY_NAME
+from ci.model.errors import InputError
 from ci.model.operator import TensorSpec
 from ci.model.workload import Entry, TensorCase, WorkloadCase
 
@@ -18,6 +31,9 @@ MOST_LIST = 256
 
 MOST_NUMBERS = 6
 """Constants that lists are made around."""
+
+MOST_GUESSED = 3
+"""Shapes of an input that the workload leaves out without saying one."""
 
 RANKS = (5, 4, 6, 3, 8, 7, 2)
 """What a framework allows, the likeliest first."""
@@ -106,20 +122,75 @@ class Presence(Family):
     name = "optional input"
 
     def ladders(self, known: Known) -> Iterator[Ladder]:
-        """Each optional input the other way."""
+        """All that each case leaves out, then each optional input the other way."""
         for case in known.workload.cases:
-            for index, (entry, spec) in enumerate(
-                zip(case.inputs, known.operator.inputs, strict=False)
-            ):
-                if spec.param_type != "optional" or isinstance(entry, tuple):
-                    continue
-                if not entry.present and 0 in entry.shape:  # left out without saying its shape
-                    continue
-                turned = entry.model_copy(update={"present": not entry.present})
-                entries = (*case.inputs[:index], turned, *case.inputs[index + 1 :])
-                name = f"{case.name} with{'out' * entry.present} {spec.name}"
-                made = case.model_copy(update={"name": name, "inputs": entries})
-                yield [known.free(made)]
+            left_out = [n for n in _optional(known, case) if not _tensor(case, n).present]
+            if len(left_out) > 1:
+                yield [*_given(known, case, left_out)]
+        for case in known.workload.cases:
+            for index in _optional(known, case):
+                if _tensor(case, index).present:
+                    name = f"{case.name} without {known.operator.inputs[index].name}"
+                    absent = _tensor(case, index).model_copy(update={"present": False})
+                    yield [_with_inputs(known, case, {index: absent}, name)]
+                else:
+                    yield [*_given(known, case, [index])]
+
+
+def _optional(known: Known, case: WorkloadCase) -> list[int]:
+    """Its inputs that may be left out, by number; no lists."""
+    pairs = enumerate(zip(case.inputs, known.operator.inputs, strict=False))
+    return [
+        n for n, (entry, spec) in pairs
+        if spec.param_type == "optional" and isinstance(entry, TensorCase)
+    ]  # fmt: skip
+
+
+def _given(known: Known, case: WorkloadCase, left_out: Sequence[int]) -> Iterator[WorkloadCase]:
+    """The case with inputs that it leaves out. One of which nothing says how long it is is as long
+    as each of the others, the shortest first: a parameter is as long as another one. No integers
+    of these: they may be indices."""
+    others = {t.shape: None for t in tensors(case)[: input_count(case)] if t.present}
+    shapes = [shape for shape in others if 0 not in shape]
+    shapes.sort(key=lambda shape: (len(shape), prod(shape)))
+    for guess in shapes[:MOST_GUESSED] or [(1,)]:
+        entries = {}
+        for index in left_out:
+            one = _tensor(case, index)
+            dtype = _declared(known, case, index) if 0 in one.shape else one.dtype
+            if 0 not in one.shape:
+                entries[index] = one.model_copy(update={"present": True})
+            elif BY_NAME[dtype].is_float:
+                entries[index] = TensorCase(shape=guess, dtype=dtype)
+        if entries:
+            names = (
+                f"{known.operator.inputs[n].name} {shapes_of([one])}" for n, one in entries.items()
+            )
+            yield _with_inputs(known, case, entries, f"{case.name} with {', '.join(names)}")
+        if all(0 not in _tensor(case, index).shape for index in left_out):
+            return
+
+
+def _tensor(case: WorkloadCase, index: int) -> TensorCase:
+    """An input that is no list."""
+    one = case.inputs[index]
+    assert isinstance(one, TensorCase)
+    return one
+
+
+def _declared(known: Known, case: WorkloadCase, index: int) -> str:
+    """The dtype that an input has in the case's column."""
+    dtypes = known.operator.inputs[index].dtypes
+    with suppress(InputError):
+        return dtypes[min(case_column(known.operator, case), len(dtypes) - 1)]
+    return _tensor(case, index).dtype
+
+
+def _with_inputs(
+    known: Known, case: WorkloadCase, entries: Mapping[int, TensorCase], name: str
+) -> WorkloadCase:
+    inputs = tuple(entries.get(n, entry) for n, entry in enumerate(case.inputs))
+    return known.free(case.model_copy(update={"name": name, "inputs": inputs}))
 
 
 class Dtypes(Family):

@@ -15,6 +15,7 @@ import ci.judge.check.doubts
 from ci.judge.check.doubts import (
     attribute_unread,
     doubtful,
+    input_guessed,
     length_unread,
     lengths_part,
     may_be_unasked,
@@ -253,3 +254,13 @@ def test_another_attribute_is_doubted_whatever_is_varied_unless_it_follows_a_len
     operator = SimpleNamespace(attrs=(AttrSpec(name="size", type="list_int"),))
     standard = cast(Standard, SimpleNamespace(workload=workload, operator=operator))
     assert doubtful(standard, "regime", given(shape, size)) is doubted
+
+
+def test_the_shape_of_an_input_that_the_workload_leaves_out_without_one_is_guessed() -> None:
+    own = case_of((2, 3), (0,))
+    absent = own.inputs[1].model_copy(update={"present": False})
+    own = own.model_copy(update={"inputs": (own.inputs[0], absent)})
+    standard = cast(Standard, SimpleNamespace(workload=SimpleNamespace(cases=(own,))))
+    assert input_guessed(standard, case_of((2, 3), (3,)))
+    assert not input_guessed(standard, own)
+    assert not input_guessed(standard, case_of((5, 3), (0,)))

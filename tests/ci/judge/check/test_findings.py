@@ -88,6 +88,14 @@ def test_what_a_doubtful_case_shows_is_a_note_until_another_case_shows_it() -> N
     assert (error.severity, error.place.case, error.more) == (Severity.ERROR, "own", 1)
 
 
+def test_of_a_case_with_an_input_of_a_guessed_length_only_races_are_more_than_notes() -> None:
+    findings, place = Findings(guessed={"longer"}), Place(file="op_kernel/a.cpp", line=3)
+    for kind in ("overrun", "compiler_order"):
+        findings.warnings([MachineWarning(kind=kind, place=place, text="x")], "longer")
+    fails = {one.kind: one.fails for one in findings.found.values()}
+    assert fails == {"overrun": False, "compiler_order": True}
+
+
 def test_a_case_that_shows_a_fault_in_two_builds_is_counted_once() -> None:
     findings, place = Findings(), Place(file="op_kernel/a.cpp", line=3)
     for case in ("first", "second", "first", "second"):

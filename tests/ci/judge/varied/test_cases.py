@@ -164,13 +164,18 @@ def test_every_declared_dtype_is_tried_on_every_case() -> None:
     assert set(found[2:]) == {((4, 8), "float16"), ((2, 9), "float32")}
 
 
-def test_an_input_that_is_left_out_without_a_shape_is_not_given() -> None:
-    optional = OPERATOR.inputs[0].model_copy(update={"param_type": "optional"})
-    operator = OPERATOR.model_copy(update={"inputs": (optional, *OPERATOR.inputs[1:])})
-    for shape, count in (((0,), 0), ((8,), 1)):
-        left_out = TensorCase(shape=shape, dtype="float32", present=False)
-        own = WorkloadCase(name="c", inputs=(left_out,))
-        assert len(made(Presence(), known(own, operator=operator))) == count
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_an_input_that_is_left_out_is_given_as_long_as_another_one(dtype: str) -> None:
+    spec = OPERATOR.inputs[0]
+    optional = spec.model_copy(update={"param_type": "optional", "dtypes": (dtype,)})
+    operator = OPERATOR.model_copy(update={"inputs": (spec, spec, optional)})
+    given = [TensorCase(shape=shape, dtype="float32") for shape in ((4, 8), (8,))]
+    for shape, shapes in (((0,), [(8,), (4, 8)]), ((3,), [(3,)])):
+        left_out = TensorCase(shape=shape, dtype=dtype, present=False)
+        own = WorkloadCase(name="c", inputs=(*given, left_out))
+        asked = [c.inputs[2] for c in made(Presence(), known(own, operator=operator))]
+        found = [one.shape for one in asked if isinstance(one, TensorCase) and one.present]
+        assert found == ([] if dtype == "int32" and 0 in shape else shapes)
 
 
 def test_ranks_change_with_the_elements_kept() -> None:
