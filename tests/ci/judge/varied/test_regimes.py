@@ -85,4 +85,4 @@ def test_regimes_of_whole_tiles_are_found_by_what_the_tiling_says_that_a_tile_ha
     assert "n 0" not in {r.pattern for r in found}
     told = replace(known((8, 6)), numbers_of=lambda case: frozenset({tile}))
     found = regimes_of(told, cut, most=1 << 22)
-    assert {"n n", "1 0", "n 0"} <= {r.pattern for r in found}
+    assert {"n n", "n 0"} <= {r.pattern for r in found}
