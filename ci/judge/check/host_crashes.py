@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -22,8 +23,11 @@ MOST_CRASHES = 8
 """Requests, of all those that a signal ended, that are asked again for the line: equal causes are
 many."""
 
-AT_ONCE = 1000
+AT_ONCE = 500
 """Requests that one process is asked."""
+
+SECONDS = 8.0
+"""Time after which no further ones are asked: some tilings need as long as a launch."""
 
 
 def crashes(
@@ -38,7 +42,10 @@ def crashes(
     made = askable(operator, asked, ())
     made += [Question(label, request) for label, request in varied]
     ended: list[Question] = []
+    started = time.monotonic()
     for first in range(0, len(made), AT_ONCE):
+        if time.monotonic() - started > SECONDS:
+            break
         part = made[first : first + AT_ONCE]
         try:
             answers = build.host.answers([question.request for question in part])

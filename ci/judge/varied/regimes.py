@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, permutations
+from itertools import combinations, islice
 from typing import TypeAlias
 
 from ci.judge.varied.axes import Axis, places_of
@@ -30,7 +30,10 @@ MOST_NUMBERS = 6
 """Numbers of one case's tiling data, the largest, that are taken for what a tile or a core has, and
 as many that follow from them."""
 
-MOST_WHOLE = 2000
+MOST_PARTS = 64
+"""A number up to it may be how many parts another one is cut into."""
+
+MOST_WHOLE = 1000
 """Cases of whole tiles that the host side is asked about."""
 
 TIMES = (2, 1, 3)
@@ -179,9 +182,10 @@ def _parts(numbers: frozenset[int]) -> list[int]:
     """What numbers are cut into as others say: 13,120 in 2 parts, the last of which has 4,928, is
     cut into parts of 8,192. Those first that follow from several."""
     found: Counter[int] = Counter()
-    for whole, rest in permutations(numbers, 2):
-        for parts in {1, *(n - 1 for n in numbers), *numbers}:
-            if parts and rest < whole and (whole - rest) % parts == 0:
+    few = sorted(n for n in numbers if n <= MOST_PARTS)
+    for rest, whole in combinations(sorted(numbers)[-2 * MOST_NUMBERS :], 2):
+        for parts in {1, *(n - 1 for n in few), *few}:
+            if (whole - rest) % parts == 0:
                 part = (whole - rest) // parts
                 if rest < part < whole and part not in numbers:
                     found[part] += 1
