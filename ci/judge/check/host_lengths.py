@@ -9,16 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
+import numpy as np
+
+from ci.backend.tiled import TiledBuild
 from ci.judge.check.doubts import lengths_part
 from ci.judge.gate_subject import Standard
 from ci.judge.varied.axes import Axis, places_of
 from ci.judge.varied.base import Known, elements
 from ci.judge.varied.knobs import attribute_knobs
 from ci.judge.varied_sweep import known_of
-from ci.model.workload import Workload, WorkloadCase
+from ci.model.workload import TensorCase, Workload, WorkloadCase
+from ci.source.inputs import draw_inputs
 
 MOST_BASES: Final = 4
 """Cases that are lengthened, the smallest ones."""
@@ -32,6 +36,9 @@ SMALL: Final = 40
 BLOCKS: Final = tuple(1 << bit for bit in range(11))
 """Elements that a core may be given at a time."""
 
+MOST_READ: Final = 8
+"""Values of one tensor that are made -1."""
+
 LARGEST: Final = 1 << 26
 """Elements of the inputs of a case that is asked about."""
 
@@ -40,8 +47,32 @@ def lengthened(standard: Standard, own: Sequence[WorkloadCase]) -> list[Workload
     """Cases of other lengths than the `own` ones that they are made from, which nobody launches;
     only such whose inputs still fit together."""
     known = known_of(standard, _Unlaunched(standard.workload))
-    made = {case.name: case for case in islice(_cases(known, own), MOST_ASKED)}
+    bases = sorted(own, key=elements)[:MOST_BASES]
+    every = chain(_below_zero(standard, bases), _cases(known, own, bases))
+    made = {case.name: case for case in islice(every, MOST_ASKED)}
     return [*made.values()]
+
+
+def _below_zero(standard: Standard, bases: Sequence[WorkloadCase]) -> Iterator[WorkloadCase]:
+    """Cases in which a number that the host side reads of a short tensor is -1, which counts from
+    the end where it is an axis."""
+    build, inputs = standard.references.unmodified, standard.operator.inputs
+    if not isinstance(build, TiledBuild):
+        return
+    read = [n for n, spec in enumerate(inputs) if spec.name in build.value_inputs]
+    for case in bases:
+        drawn = draw_inputs(case, standard.workload.seeds[0], read)
+        for n in (n for n in read if n < len(drawn)):
+            entry, array = case.inputs[n], drawn[n]
+            if not isinstance(entry, TensorCase) or not isinstance(array, np.ndarray):
+                continue
+            for place in range(array.size if array.dtype.kind == "i" else 0)[:MOST_READ]:
+                values = [*map(int, array.ravel())]
+                values[place] = -1
+                tensor = entry.model_copy(update={"values": tuple(values)})
+                name = f"{case.name} with {values} as {inputs[n].name}"
+                entries = (*case.inputs[:n], tensor, *case.inputs[n + 1 :])
+                yield case.model_copy(update={"name": name, "inputs": entries})
 
 
 @dataclass
@@ -54,9 +85,11 @@ class _Unlaunched:
         return False
 
 
-def _cases(known: Known, own: Sequence[WorkloadCase]) -> Iterator[WorkloadCase]:
+def _cases(
+    known: Known, own: Sequence[WorkloadCase], bases: Sequence[WorkloadCase]
+) -> Iterator[WorkloadCase]:
     lengths = [*_lengths(known)]
-    for case in sorted(own, key=elements)[:MOST_BASES]:
+    for case in bases:
         for places, length in places_of(known, case):
             axis = Axis(case, places, length)
             for longer in (axis.resized(known, other) for other in lengths if other != length):

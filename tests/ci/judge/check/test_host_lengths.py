@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.ci.judge.check.small_operator import (
+    TWICE,
     changed,
     checked,
+    edited,
     found,
     line_with,
     write_operator,
@@ -61,3 +63,30 @@ def test_an_operator_that_fails_on_its_own_case_is_asked_about_lengths_too(tmp_p
     assert found(report, "memory_error")
     (crash,) = found(report, "host_crash")
     assert crash.place.source == line_with(folder, "left = 4096")
+
+
+@pytest.mark.long
+def test_a_number_below_zero_that_the_host_side_reads_is_asked_about(tmp_path: Path) -> None:
+    folder = write_operator(tmp_path / "small", TWICE, golden="x * np.float32(2)")
+    blocks, output = "    context->SetBlockDim(", '        this->Output("y")'
+    read = "context->GetInputTensor(1)->GetData<int32_t>()[1]"
+    axes = "DataType({ge::DT_INT32}).Format({ge::FORMAT_ND}).ValueDepend(REQUIRED);"
+    edited(
+        folder,
+        (
+            "op_host/small.cpp",
+            blocks,
+            f"    int left = 64 / ({read} + 1);\n{blocks}left < 0 ? 1 : ",
+        ),
+        (
+            "op_host/small.cpp",
+            output,
+            f'        this->Input("axes").ParamType(REQUIRED).{axes}\n{output}',
+        ),
+        ("op_kernel/small.cpp", "small(GM_ADDR x,", "small(GM_ADDR x, GM_ADDR axes,"),
+        ("golden.py", "small(x)", "small(x, axes)"),
+        ("workload.yaml", "range: [-4, 4]}", "range: [-4, 4]}, axes: {shape: [2], range: [0, 1]}"),
+    )
+    (crash,) = found(checked(folder, varied=1), "host_crash")
+    assert crash.place.source == line_with(folder, "left = 64")
+    assert ", -1] as axes" in crash.place.case
