@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ci.session.session import open_session
+from ci.system.read_once import reading_once as reading_once
 
 if TYPE_CHECKING:
     from ci.model.finding import CheckReport, CheckSettings

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path, PurePosixPath
 from typing import Final, Literal, TypeAlias
 
@@ -69,6 +69,7 @@ from ci.source.missing_header import advice
 from ci.system.cache import BuildCache, digest, digest_tree
 from ci.system.compile_room import Compilation, CompileRooms
 from ci.system.compiler import WARNINGS, compile_trusted, compiler_version
+from ci.system.read_once import once
 from ci.system.sandbox import nothing
 from rules.architectures import Architecture
 from rules.guards import priced_symbols
@@ -510,7 +511,8 @@ class Toolchain:
         with self._lock:
             for one in asked:
                 if one not in self._shared_digests:
-                    self._shared_digests[one] = digest_tree(*one)
+                    read = partial(digest_tree, *one)
+                    self._shared_digests[one] = once(("digest", *one), read)
             return [self._shared_digests[one] for one in asked]
 
 

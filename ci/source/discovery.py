@@ -53,6 +53,7 @@ from ci.source.placed import (
 from ci.source.seen_kernels import holds_none, no_kernel, no_operator, programs_kernel
 from ci.source.shared_sources import shared_sources
 from ci.source.sides import repository_of, shared_text, sides, sides_apart, sources, text_of
+from ci.system.read_once import once
 
 _MOST_ABOVE: Final = 6
 """Folders above an operator that may belong to its repository, where nobody says so."""
@@ -117,6 +118,11 @@ def load_operator(path: Path, top: Path | None = None) -> Operator:
     itself means the one that is called as it is. Raises InputError with a sentence that says what
     is missing and where.
     """
+    key = ("operator", path.absolute(), top)
+    return once(key, lambda: _load_operator(path, top))
+
+
+def _load_operator(path: Path, top: Path | None) -> Operator:
     if not is_text(str(path.absolute())):
         raise InputError(no_path(path))
     if not _is_operator(path) and is_launched(path):

@@ -28,7 +28,7 @@ from ci.model.folder_walk import legible
 from ci.model.frozen import Frozen
 from ci.model.settings import EvaluationSetup
 from ci.session.derive import derived_cases, workload_of_case
-from ci.session.operator_check import open_check
+from ci.session.operator_check import open_check, reading_once
 from ci.session.operators import operators_at, places_below, workload_below
 from ci.session.placing import folder_of, operators_in, places_in, source_texts
 from rules.triggers import load_triggers
@@ -180,10 +180,11 @@ def _checked(folder: Path, setup: EvaluationSetup, settings: CheckSettings) -> C
     own = True
     try:
         tell("reads the operator and what its build says")
-        own = setup.workload is not None or _has_workload(folder)
-        if not own:
-            return _without_workload(folder, setup, settings, tell)
-        return open_check(folder, setup, None).report(settings, tell)
+        with reading_once():
+            own = setup.workload is not None or _has_workload(folder)
+            if not own:
+                return _without_workload(folder, setup, settings, tell)
+            return open_check(folder, setup, None).report(settings, tell)
     except InputError as problem:
         words = str(problem)
     except (EnvironmentProblem, GitError):  # of the machine, so of every operator

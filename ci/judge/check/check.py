@@ -163,13 +163,13 @@ class _Check:
         self.say("varied cases")
         workload = standard.workload.model_copy(update={"cases": tuple(passing)})
         half = self.settings.seconds / 2
-        middle = (self.elapsed + half) / 2
+        regimes_end = self.elapsed + (half - self.elapsed) * 2 / 3
         tier = dataclasses.replace(
             WIDE,
             most_cases=self.settings.varied,
             most_regimes=self.settings.varied,
             late=lambda: self.elapsed > half,
-            regimes_late=lambda: self.elapsed > middle,
+            regimes_late=lambda: self.elapsed > regimes_end,
         )
         swept = sweep(dataclasses.replace(standard, workload=workload), {}, tier)
         self.varied = swept.counts
