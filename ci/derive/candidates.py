@@ -247,7 +247,7 @@ def _from_example(
         given = tuple(
             _with_data(_tensor(spec, shape, _dtype(spec, column)), spec, part, exact)
             for part in parts
-            for shape in [_in_memory(spec, part.shape, column)]
+            for shape in [_in_memory(spec, _unpacked(part, _dtype(spec, column)), column)]
         )
         inputs.append(given if spec.param_type == "dynamic" else given[0])
     case = WorkloadCase(
@@ -326,11 +326,20 @@ def _outputs(
         if told is None or (spec.param_type == "dynamic" and not told.parts):
             return ()
         made = tuple(
-            TensorCase(shape=_in_memory(spec, one.shape, column), dtype=dtype)
+            TensorCase(shape=_in_memory(spec, _unpacked(one, dtype), column), dtype=dtype)
             for one in told.parts or (told,)
         )
         outputs.append(made if spec.param_type == "dynamic" else made[0])
     return tuple(outputs)
+
+
+def _unpacked(told: ToldTensor, dtype: str) -> tuple[int, ...]:
+    """The shape of a tensor in elements of the definition's dtype: a program gives numbers of four
+    bits as integers of 32, eight in each."""
+    bits = BY_NAME[dtype].bits
+    if bits >= 8 or told.dtype != "int32" or not told.shape:
+        return told.shape
+    return (*told.shape[:-1], told.shape[-1] * BY_NAME["int32"].bits // bits)
 
 
 def _value_of(spec: TensorSpec, example: Example) -> float:

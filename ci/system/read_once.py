@@ -26,7 +26,7 @@ def reading_once() -> Iterator[None]:
 
 
 def once(key: Hashable, read: Callable[[], Read]) -> Read:
-    """What was read under a key, where one command reads once; else it is read anew. Two threads
+    """What was read under a key, where one command reads once; else it is read. Two threads
     may read the same. Raises what `read` does."""
     remembered = _known
     if remembered is None:

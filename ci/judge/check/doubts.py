@@ -144,8 +144,9 @@ def unlike(own: Sequence[WorkloadCase], family: str, case: WorkloadCase) -> bool
 
 def lengths_part(own: Sequence[WorkloadCase], case: WorkloadCase) -> bool:
     """Whether two inputs differ in a dimension, counted from the last one, in which they are equal
-    in every one of the `own` cases whose inputs have as many dimensions; or in dimensions at two
-    places, where nothing at the one's own place is as long as it."""
+    in every one of the `own` cases whose inputs have as many dimensions, or one of which was a
+    single element; or in dimensions at two places, where nothing at the one's own place is as long
+    as it."""
     return any(_parted(own, case)) or _parted_across(own, case)
 
 
@@ -240,17 +241,20 @@ def _same_bytes(one: Tensors, other: Tensors) -> bool:
 
 
 def _parted(own: Sequence[WorkloadCase], case: WorkloadCase) -> Iterator[tuple[int, int]]:
-    """The pairs of inputs that differ in what is equal in the own cases that have both."""
+    """The pairs of inputs that differ in what is equal in the own cases that have both, or of which
+    one is a single element in all of these, and then neither that nor as long as the other."""
     inputs = _given(case)
     for a, b in combinations(inputs, 2):
         alike = _alike(own, case, a, b)
-        if any(
-            inputs[a].shape[-d] != inputs[b].shape[-d]
-            and all(known[a].shape[-d] == known[b].shape[-d] for known in alike)
-            for d in range(1, min(len(inputs[a].shape), len(inputs[b].shape)) + 1)
-            if alike
-        ):
-            yield a, b
+        for d in range(1, min(len(inputs[a].shape), len(inputs[b].shape)) + 1):
+            equal = all(known[a].shape[-d] == known[b].shape[-d] for known in alike)
+            single = any(
+                inputs[n].shape[-d] != 1 and all(math.prod(known[n].shape) == 1 for known in alike)
+                for n in (a, b)
+            )
+            if alike and inputs[a].shape[-d] != inputs[b].shape[-d] and (equal or single):
+                yield a, b
+                break
 
 
 def _parted_across(own: Sequence[WorkloadCase], case: WorkloadCase) -> bool:

@@ -155,3 +155,20 @@ def test_values_that_a_program_computed_come_before_drawn_ones(
         ((3, 9), (1.0, 3.0)),
         (None, (3.0, 9.0)),
     ]
+
+
+def test_numbers_of_four_bits_that_a_program_packs_into_integers_are_counted(
+    tmp_path: Path,
+) -> None:
+    host = TILING + DEFINITION.replace("ge::DT_UINT8", "ge::DT_INT4")
+    root = write_operator(tmp_path, host=host)
+    (root / "examples").mkdir()
+    given = CALL.replace("filled<float>({4}, {}, ACL_FLOAT)", "filled<int>({3, 2}, {}, ACL_INT32)")
+    (root / "examples" / "main.cpp").write_text(
+        HEAD + given.replace("ARGUMENTS", "first, second, third, factor, first")
+    )
+    (root / "op_api").mkdir()
+    (root / "op_api" / "aclnn_scaled_add.h").write_text(DECLARED)
+    _, case = next(candidate_cases(load_operator(root)))
+    mask = case.inputs[1]
+    assert isinstance(mask, TensorCase) and (mask.dtype, mask.shape) == ("int4", (3, 16))

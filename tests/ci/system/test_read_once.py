@@ -1,4 +1,4 @@
-"""What one command reads is read once, and what another one reads anew."""
+"""What one command reads is read once, and what another one reads is read again."""
 
 from __future__ import annotations
 

@@ -173,6 +173,17 @@ def test_inputs_that_differ_are_doubted_where_an_optional_one_is_left_out() -> N
     assert unlike([own], "regime", left_out)
 
 
+@pytest.mark.parametrize(
+    ("lengths", "doubted"),
+    [((64,), False), ((1,), False), ((2,), True), ((64, 64), False)],
+)
+def test_a_single_element_that_becomes_as_many_as_no_other_input_has_is_doubted(
+    lengths: tuple[int, ...], doubted: bool
+) -> None:
+    own = case_of((32, 1024), (1,))
+    assert unlike([own], "length", case_of((32, 64), lengths)) is doubted
+
+
 def test_without_a_golden_function_declared_outputs_say_whether_a_case_is_launched() -> None:
     standard = cast(Standard, SimpleNamespace(workload=SimpleNamespace(golden="")))
     for rows in (0, 1):
