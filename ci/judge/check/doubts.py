@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from itertools import combinations, permutations
+from itertools import chain, combinations, permutations
+from typing import Any
 
 import numpy as np
 
@@ -159,18 +159,36 @@ def only_repeated(standard: Standard, case: WorkloadCase) -> bool:
     references = standard.references
     try:
         right = references.of(case, standard.workload.seeds[0])
-        inputs = [*right.inputs]
-        if sum(isinstance(one, np.ndarray) for one in inputs) != len(_inputs(case)):
-            return False  # one is a list
+        each = (entry if isinstance(entry, list) else [entry] for entry in right.inputs)
+        flat = [*chain.from_iterable(each)]
+        written = [*flat]
         for short, long in (way for pair in pairs for way in (pair, pair[::-1])):
-            one, other = right.inputs[short], right.inputs[long]
+            one, other = written[short], flat[long]
             assert isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
-            if one.size < other.size:
-                with suppress(ValueError):
-                    inputs[short] = np.broadcast_to(one, other.shape).copy()
-        return _same_bytes(references.supposed(case, inputs), right.outputs)
+            written[short] = _repeated_along(one, other.shape)
+        if all(one is other for one, other in zip(flat, written, strict=True)):
+            return False
+        left: Iterator[Any] = iter(written)
+        inputs: Tensors = [
+            [next(left) for _ in entry] if isinstance(entry, list) else next(left)
+            for entry in right.inputs
+        ]
+        made = arrays(references.supposed(case, inputs))
+        both = [*zip(arrays(right.outputs), made, strict=True)]
+        # Where all outputs grow, it makes as many as the shorter input asks for.
+        return any(one.shape == other.shape for one, other in both) and all(
+            np.broadcast_to(one, other.shape).tobytes() == other.tobytes() for one, other in both
+        )
     except (InputError, TrialFailure, ValueError):
         return False
+
+
+def _repeated_along(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """The array, repeated where it has one and the shape, from the last dimension on, several."""
+    kept = array.ndim - min(array.ndim, len(shape))
+    pairs = zip(array.shape[kept:], shape[len(shape) - array.ndim + kept :], strict=True)
+    longer = (*array.shape[:kept], *(n if n != 1 else other for n, other in pairs))
+    return array if longer == array.shape else np.broadcast_to(array, longer).copy()
 
 
 def length_unread(standard: Standard, case: WorkloadCase) -> bool:

@@ -80,6 +80,50 @@ def test_inputs_that_a_golden_function_only_repeats_are_doubted(
 
 
 @pytest.mark.parametrize(
+    ("golden", "own", "shapes", "doubted"),
+    [
+        (lambda a, b: [a + b, b * b], ((4, 4), (4, 4)), ((4, 4), (1, 4)), True),
+        (lambda a, b: [b.sum(0)], ((4, 4), (4, 4)), ((4, 4), (1, 4)), False),
+        (lambda a, b, c: [a @ b + c], ((4, 8), (8, 6), (6,)), ((4, 8), (8, 2), (1,)), True),
+        (lambda a, b: [a[: b.size]], ((8,), (8,)), ((8,), (5,)), False),  # it repeats nothing
+    ],
+)
+def test_what_is_repeated_may_be_an_output_or_belong_to_one_dimension(
+    golden: Callable[..., Any],
+    own: tuple[tuple[int, ...], ...],
+    shapes: tuple[tuple[int, ...], ...],
+    doubted: bool,
+) -> None:
+    inputs = [np.arange(1, 1 + math.prod(one), dtype=np.float32).reshape(one) for one in shapes]
+    references = SimpleNamespace(
+        of=lambda case, seed: Reference([*inputs], golden(*inputs), scale=1.0),
+        supposed=lambda case, given: golden(*given),
+    )
+    workload = SimpleNamespace(cases=(case_of(*own),), seeds=(1,))
+    standard = cast(Standard, SimpleNamespace(workload=workload, references=references))
+    assert only_repeated(standard, case_of(*shapes)) is doubted
+
+
+def test_tensors_of_lists_that_a_golden_function_only_repeats_are_doubted() -> None:
+    def lists(*shapes: tuple[int, ...]) -> WorkloadCase:
+        both = tuple(TensorCase(shape=shape, dtype="float32") for shape in shapes)
+        return WorkloadCase(name="c", inputs=(both[:2], both[2:]))
+
+    def golden(x: list[Any], y: list[Any]) -> list[Any]:
+        return [[a + b for a, b in zip(x, y, strict=True)]]
+
+    varied = lists((512, 1), (1,), (1, 1), (1,))
+    given: list[list[Any]] = [[np.ones((512, 1)), np.ones(1)], [np.ones((1, 1)), np.ones(1)]]
+    references = SimpleNamespace(
+        of=lambda case, seed: Reference([*given], golden(*given), scale=1.0),
+        supposed=lambda case, given: golden(*given),
+    )
+    workload = SimpleNamespace(cases=(lists((100, 1), (1,), (100, 1), (1,)),), seeds=(1,))
+    standard = cast(Standard, SimpleNamespace(workload=workload, references=references))
+    assert only_repeated(standard, varied)
+
+
+@pytest.mark.parametrize(
     ("golden", "given", "doubted"),
     [
         (lambda x, n: x * 2, 0, True),

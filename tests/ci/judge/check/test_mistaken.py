@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from ci.model.finding import CheckSettings
+from ci.model.settings import EvaluationSetup
+from ci.session.session import open_session
 from tests.ci.judge.check.small_operator import (
     checked,
     edited,
@@ -16,6 +19,7 @@ from tests.ci.judge.check.small_operator import (
     ordered,
     write_operator,
 )
+from tests.places import OPERATORS
 
 SIZE = "tiling.set_total(context->GetInputShape(0)->GetStorageShape().GetShapeSize());"
 
@@ -137,3 +141,14 @@ def test_another_wrong_result_is_taken_for_nothing_else(tmp_path: Path) -> None:
         types=("int32_t", "INT32", "int32"),
     )
     assert [one.kind for one in checked(folder).findings] == ["wrong_result"]
+
+
+def test_an_attribute_that_the_workload_shows_to_count_is_not_said_to_be_ignored() -> None:
+    """Beyond the range of half all rounding modes give infinity."""
+    wide = (
+        "{name: wide, varied: magnitude, attrs: {round_mode: trunc},"
+        " inputs: {x: {shape: [512], dtype: float32, range: [-1.0e+10, 1.0e+10]}}}"
+    )
+    session = open_session(OPERATORS / "src/conversion/cast_half", EvaluationSetup())
+    report = session.check(CheckSettings(case=wide, seconds=600))
+    assert found(report, "wrong_result") and not found(report, "ignored")
