@@ -73,7 +73,10 @@ _LESSER: Final = (*_HINTS, "given_size", "uninitialised")
 _MEANT: Final = ("cut", "narrow_offset", "wrapped")
 """What is meant, or harms nothing, where no result is wrong."""
 
-_CONFLICTS: Final = (Outcome.RACE.value, "compiler_order", "own_source")
+_UNORDERED: Final = (Outcome.RACE.value, "compiler_order")
+"""Two accesses that nothing in the source orders, however long the tensors are."""
+
+_CONFLICTS: Final = (*_UNORDERED, "own_source")
 """What two accesses to the same bytes lead to."""
 
 _WRONG: Final = (Outcome.WRONG_RESULT.value, "behind", "unset")
@@ -348,8 +351,8 @@ class Findings:
     def _add(self, finding: Finding) -> None:
         if finding.fails and finding.place.case in self.doubtful:
             finding = _doubted(finding, _DOUBT)
-        ordered = finding.kind not in _CONFLICTS[:2]
-        if finding.fails and ordered and finding.place.case in self.guessed:
+        by_length = finding.fails and finding.kind not in _UNORDERED
+        if by_length and finding.place.case in self.guessed:
             finding = _doubted(finding, _GUESSED)
         if finding.fails and finding.place.case in self.unlaunched:
             finding = _doubted(finding, _EMPTY)

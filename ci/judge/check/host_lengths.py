@@ -1,5 +1,5 @@
-"""Lengths that the host side alone is asked about: of each dimension of a case, and of
-each attribute that may be one, very many.
+"""Many lengths of each dimension, and values of each attribute, that only the host side is asked
+about.
 
 A tiling divides by what is left of rows or columns when the cores have theirs, by a tile's length,
 by a number of tiles: one of a thousand lengths makes one of them 0, and the process ends.
@@ -37,7 +37,7 @@ BLOCKS: Final = tuple(1 << bit for bit in range(11))
 """Elements that a core may be given at a time."""
 
 MOST_READ: Final = 8
-"""Values of one tensor that are made -1."""
+"""Integers of a tensor of which one is made -1; longer ones are data."""
 
 LARGEST: Final = 1 << 26
 """Elements of the inputs of a case that is asked about."""
@@ -54,8 +54,8 @@ def lengthened(standard: Standard, own: Sequence[WorkloadCase]) -> list[Workload
 
 
 def _below_zero(standard: Standard, bases: Sequence[WorkloadCase]) -> Iterator[WorkloadCase]:
-    """Cases in which a number that the host side reads of a short tensor is -1, which counts from
-    the end where it is an axis."""
+    """Cases in which one integer that the host side reads of a short tensor is -1: of an axis, that
+    is the last one."""
     build, inputs = standard.references.unmodified, standard.operator.inputs
     if not isinstance(build, TiledBuild):
         return
@@ -66,7 +66,9 @@ def _below_zero(standard: Standard, bases: Sequence[WorkloadCase]) -> Iterator[W
             entry, array = case.inputs[n], drawn[n]
             if not isinstance(entry, TensorCase) or not isinstance(array, np.ndarray):
                 continue
-            for place in range(array.size if array.dtype.kind == "i" else 0)[:MOST_READ]:
+            if array.dtype.kind != "i" or array.size > MOST_READ:
+                continue
+            for place in range(array.size):
                 values = [*map(int, array.ravel())]
                 values[place] = -1
                 tensor = entry.model_copy(update={"values": tuple(values)})

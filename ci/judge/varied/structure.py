@@ -157,11 +157,11 @@ def _given(known: Known, case: WorkloadCase, left_out: Sequence[int]) -> Iterato
         entries = {}
         for index in left_out:
             one = _tensor(case, index)
-            dtype = _declared(known, case, index) if 0 in one.shape else one.dtype
-            if 0 not in one.shape:
+            known_shape = 0 not in one.shape
+            if not known_shape:
+                one = _declared(known, case, index).model_copy(update={"shape": guess})
+            if known_shape or BY_NAME[one.dtype].is_float:
                 entries[index] = one.model_copy(update={"present": True})
-            elif BY_NAME[dtype].is_float:
-                entries[index] = TensorCase(shape=guess, dtype=dtype)
         if entries:
             names = (
                 f"{known.operator.inputs[n].name} {shapes_of([one])}" for n, one in entries.items()
@@ -178,12 +178,13 @@ def _tensor(case: WorkloadCase, index: int) -> TensorCase:
     return one
 
 
-def _declared(known: Known, case: WorkloadCase, index: int) -> str:
-    """The dtype that an input has in the case's column."""
-    dtypes = known.operator.inputs[index].dtypes
+def _declared(known: Known, case: WorkloadCase, index: int) -> TensorCase:
+    """An input with the dtype that it has in the case's column."""
+    one = _tensor(case, index)
     with suppress(InputError):
-        return dtypes[min(case_column(known.operator, case), len(dtypes) - 1)]
-    return _tensor(case, index).dtype
+        found = _as_column(one, known.operator.inputs[index], case_column(known.operator, case))
+        return found if isinstance(found, TensorCase) else one
+    return one
 
 
 def _with_inputs(

@@ -59,6 +59,29 @@ def test_no_more_regimes_are_tried_than_asked_for() -> None:
     assert cover(found, trier, large_seconds=1).tried == {regime(1): case(8)}
 
 
+def test_a_field_that_is_what_it_was_nowhere_comes_before_another_combination() -> None:
+    small = Regime(1, ("float32",), "one core", "n n")
+    found = {
+        small: [case(8)],
+        dataclasses.replace(small, dtypes=("float16",)): [case(10)],
+        dataclasses.replace(small, cores="all cores"): [case(14)],
+        dataclasses.replace(small, pattern="n 0", dtypes=("float16",)): [case(16)],
+        dataclasses.replace(small, pattern="n 0", tiling_key=2): [case(20)],
+    }
+    trier = Trier()
+    tried = cover(found, trier, large_seconds=1).tried
+    assert [*map(elements, tried.values())] == [8, 16, 20, 10, 14]
+
+
+def test_regimes_have_an_end_of_their_own() -> None:
+    operator = load_operator(OPERATORS / "src/math/row_sum")
+    judge = Evaluator(operator, load_workload(operator), SimulatorBackend("910B4"))
+    tier = dataclasses.replace(WIDE, most_cases=4, most_regimes=2)
+    assert sweep(judge.standard, {}, tier).regimes
+    over = sweep(judge.standard, {}, dataclasses.replace(tier, regimes_late=lambda: True))
+    assert not over.regimes and over.cases
+
+
 def test_a_regime_that_only_exists_at_a_large_size_is_run_there_once() -> None:
     found: Regimes = {regime(1): [case(10)], regime(2): [case(2000), case(2002)]}
     covered = cover(found, Trier(), large_seconds=3)

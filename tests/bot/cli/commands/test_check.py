@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
+import ci.source.discovery
 from bot.base.git import Git
 from bot.cli.commands import check
 from bot.cli.commands.check import operators_of
 from bot.cli.main import run
+from ci.model.operator import Operator
 from ci.session.operator_check import OperatorCheck, open_check
 from tests.ci.derive.test_derive import BIAS_ADD, PROGRAM, copied, edited
 from tests.ci.judge.check.small_operator import TWICE, ordered, write_operator
@@ -213,6 +215,25 @@ def test_a_defect_in_one_operator_keeps_no_other_from_being_checked(
     assert run(["check", "--json", "src/math"]) == 2
     words = {one["operator"]: one["unchecked"] for one in json.loads(capsys.readouterr().out)}
     assert "KeyError: 'odd'" in words["another"] and "cases_" in words["affine_clamp"]
+
+
+@pytest.mark.long
+def test_an_operator_without_a_workload_is_read_once(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (checkout / "src/math/affine_clamp/workload.yaml").unlink()
+    read: list[Path] = []
+    plain = ci.source.discovery._load_operator
+
+    def counted(path: Path, top: Path | None) -> Operator:
+        read.append(path)
+        return plain(path, top)
+
+    monkeypatch.setattr(ci.source.discovery, "_load_operator", counted)
+    assert run(["check", "--varied", "0", "src/math/affine_clamp"]) == 0
+    inside = len(read)
+    run(["check", "--varied", "0", "src/math/affine_clamp"])
+    assert len(read) == 2 * inside and len({*read}) == inside
 
 
 def test_what_cannot_be_read_as_an_operator_is_said_of_each_and_is_not_nothing(

@@ -38,16 +38,14 @@ def test_a_share_of_the_cores_that_leaves_nothing_to_divide_by_is_named(
         "    context->SetBlockDim(",
         TILES.replace("DIVISOR", divisor),
     )
-    host = folder / "op_host/small.cpp"
-    attribute = 'this->Attr("width").AttrType(OPTIONAL).Int(24);'
-    core = "this->AICore().SetTiling"
-    text = host.read_text().replace(core, f"{attribute}\n        {core}")
-    host.write_text(text)
+    core = "        this->AICore().SetTiling"
+    attribute = '        this->Attr("width").AttrType(OPTIONAL).Int(24);'
+    edited(folder, ("op_host/small.cpp", core, f"{attribute}\n{core}"))
     (crash,) = found(checked(folder, varied=1), "host_crash")
     assert crash.place.source == line_with(folder, "parts = 4096")
     assert where in crash.place.case
     assert crash.alone
-    host.write_text(text.replace("% cores)", "% cores + 1)"))
+    edited(folder, ("op_host/small.cpp", "% cores)", "% cores + 1)"))
     assert found(checked(folder, varied=1), "host_crash") == []
 
 

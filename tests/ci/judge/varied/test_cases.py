@@ -176,6 +176,14 @@ def test_an_input_that_is_left_out_is_given_as_long_as_another_one(dtype: str) -
         asked = [c.inputs[2] for c in made(Presence(), known(own, operator=operator))]
         found = [one.shape for one in asked if isinstance(one, TensorCase) and one.present]
         assert found == ([] if dtype == "int32" and 0 in shape else shapes)
+    undeclared = operator.model_copy(
+        update={"inputs": (spec, spec, optional.model_copy(update={"dtypes": ()}))}
+    )
+    absent = TensorCase(shape=(0,), dtype="float16", present=False)
+    own = WorkloadCase(name="c", inputs=(*given, absent))
+    dtypes = {c.inputs[2].dtype for c in made(Presence(), known(own, operator=undeclared))
+              if isinstance(c.inputs[2], TensorCase)}  # fmt: skip
+    assert dtypes == {"float16"}
 
 
 def test_ranks_change_with_the_elements_kept() -> None:
