@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from tree_sitter import Node
 
 from ci.source.cpp_source import Source, ancestors, squeeze, walk
+from ci.tiling.counting_calls import counting_call, only_given
 from ci.tiling.limits import VALUE, Limit, at_most, limited
 from ci.tiling.template import Kind, Knob
 
@@ -80,24 +81,36 @@ _CHANGED = (
 """What may give a variable another value, of any variable of that name further down."""
 
 
-def find_core_knobs(source: Source, path: str, caps: tuple[int, ...], cut: int) -> list[Knob]:
+def find_core_knobs(
+    source: Source, path: str, caps: tuple[int, ...], cut: int, counting: Collection[str] = ()
+) -> list[Knob]:
     """The limits on the core count, as statements of their own or within an expression.
 
-    `caps` are the core counts worth trying, `cut` the number of the input that limits go by.
+    `caps` are the core counts worth trying, `cut` the number of the input that limits go by,
+    `counting` the functions that limits are written behind: `counting_functions`.
     """
-    return [*_core_knobs(source, path, caps, cut), *_expression_core_knobs(source, path, caps, cut)]
+    return [
+        *_core_knobs(source, path, caps, cut, counting),
+        *_expression_core_knobs(source, path, caps, cut, counting),
+    ]
 
 
-def _core_knobs(source: Source, path: str, caps: tuple[int, ...], cut: int) -> list[Knob]:
+def _core_knobs(
+    source: Source, path: str, caps: tuple[int, ...], cut: int, counting: Collection[str]
+) -> list[Knob]:
     """Limits by the work where the core count is asked for, or a cap where nothing tells the work.
 
     A limit by the work adapts to other shapes, a fixed one fits the workload's.
     """
     knobs = []
-    for left, node in _values_from(source, max(caps, default=0)):
+    for left, node, calls in _values_from(source, max(caps, default=0), counting):
         place, indent = node.end_byte, "\n" + source.indent(node.start_byte)
-        context = context_name(source, node)
-        limits = _by_work(source, node, left, context, cut) if context else []
+        context, summed = context_name(source, node), _summed(source, node) if calls else ""
+        limits = []
+        if summed:
+            limits = [("root", "core_root", Limit(_lowered(left, summed), _REMARK_ROOT))]
+        elif context:
+            limits = _by_work(source, node, left, context, cut)
         for name, kind, limit in [*limits, ("cap", "core_cap", _cap(left))]:
             knob = limited(
                 limit,
@@ -111,7 +124,7 @@ def _core_knobs(source: Source, path: str, caps: tuple[int, ...], cut: int) -> l
                 decides="block_dim",
                 why=_WHY[kind],
             )
-            if kind != "core_cap" or not context or knob.end > place:
+            if kind != "core_cap" or not limits or knob.end > place:
                 knobs.append(knob)
             place = knob.end
     return knobs
@@ -157,7 +170,7 @@ def _cap(left: str) -> Limit:
 
 
 def _expression_core_knobs(
-    source: Source, path: str, caps: tuple[int, ...], cut: int
+    source: Source, path: str, caps: tuple[int, ...], cut: int, counting: Collection[str]
 ) -> list[Knob]:
     """The same where the count goes into a const or into a call: one limit, in the expression.
 
@@ -173,6 +186,8 @@ def _expression_core_knobs(
         limited, lowered = _LIMITED.match(code), _LOWERED.match(code)
         if not limited and not lowered and not _CORE_CALL.search(code):
             continue
+        if not limited and not lowered and counting_call(source, value, counting):
+            continue  # the limit is behind the call
         call = _CALL.findall(source.of(value))[-1] if limited or lowered else source.of(value)
         context, summed = context_name(source, node), _summed(source, node)
         total = summed or (f"{context}->{elements_of(cut)}" if context else "")
@@ -329,8 +344,11 @@ def _core_expression(source: Source, node: Node) -> tuple[str, Node] | None:
     return ("cores", node) if node.type in ("call_expression", "parenthesized_expression") else None
 
 
-def _values_from(source: Source, most: int) -> list[tuple[str, Node]]:
-    """(left side, statement) of the statements that store how many cores there are."""
+def _values_from(
+    source: Source, most: int, counting: Collection[str]
+) -> list[tuple[str, Node, bool]]:
+    """(left side, statement, False) of the statements that store how many cores there are; where a
+    counting function alone is given that number, (…, True) of the one that stores its answer."""
     found = []
     for node in walk(source.root):
         if node.type == "init_declarator":
@@ -340,6 +358,10 @@ def _values_from(source: Source, most: int) -> list[tuple[str, Node]]:
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
             holder = node.parent
         else:
+            if node.parent is not None and node.parent.type == "argument_list":
+                counted = counting_call(source, node, counting)
+                if counted and _is_core_count("", source.code(node), most):
+                    found.append((*counted, True))
             continue
         if left is None or right is None or holder is None:
             continue
@@ -352,7 +374,9 @@ def _values_from(source: Source, most: int) -> list[tuple[str, Node]]:
         if left.type in ("identifier", "field_expression"):
             name = source.code(left)
             if not _COMPILED.search(name) and _is_core_count(name, source.code(right), most):
-                found.append((name, holder))
+                used = only_given(source, name, holder)
+                counted = counting_call(source, used, counting) if used is not None else None
+                found.append((*counted, True) if counted else (name, holder, False))
     return found
 
 

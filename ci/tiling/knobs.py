@@ -10,7 +10,7 @@ text that was merged since is found again as the same knob.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from tree_sitter import Node
 
@@ -61,15 +61,21 @@ _UB_NAME = re.compile(r"ub", re.I)
 
 
 def find_knobs(
-    source: Source, path: str, lines: Sequence[tuple[int, int]], device: str, cut: int
+    source: Source,
+    path: str,
+    lines: Sequence[tuple[int, int]],
+    device: str,
+    cut: int,
+    counting: Collection[str] = (),
 ) -> list[Knob]:
     """The knobs of one host source whose places lie within the given line runs.
 
-    `cut` is the number of the input whose elements limits go by.
+    `cut` is the number of the input whose elements limits go by, `counting` the functions that
+    limits on the cores are written behind.
     """
     caps = core_counts(device).steps()
     found = [
-        *find_core_knobs(source, path, caps, cut),
+        *find_core_knobs(source, path, caps, cut, counting),
         *_ub_share_knobs(source, path, cut),
         *_constant_knobs(source, path, caps),
         *_divisor_knobs(source, path),

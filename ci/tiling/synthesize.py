@@ -17,6 +17,7 @@ from ci.model.trial import Candidate, Trial
 from ci.model.workload import Workload
 from ci.source.cpp_source import Source, parse
 from ci.tiling.core_counts import core_counts
+from ci.tiling.counting_calls import counting_functions
 from ci.tiling.knobs import find_knobs
 from ci.tiling.template import (
     MARKER_END,
@@ -140,13 +141,17 @@ def template_of(
     cut: Cut = FIRST,
 ) -> TilingTemplate:
     """The template of these texts, with the knobs that are found in the blocks."""
+    host = {path: operator.read(path) for path in operator.host_sources} | sources
+    counting = counting_functions(map(parse, host.values()))
+    found = knobs_within(tuple(sources.items()), tuple(blocks), device, cut.input, counting)
     return TilingTemplate(
         operator=operator.name,
         device=device,
         cut=cut,
+        counting=counting,
         sources=sources,
         blocks=tuple(blocks),
-        knobs=knobs_within(tuple(sources.items()), tuple(blocks), device, cut.input),
+        knobs=found,
         base=base,
     )
 
@@ -196,20 +201,30 @@ def _read(template: TilingTemplate, texts: dict[str, str]) -> TilingTemplate | N
                 "last_line": text.count("\n", 0, end),
             }
             blocks.append(block.model_copy(update=lines))
-    knobs = knobs_within(tuple(texts.items()), tuple(blocks), template.device, template.cut.input)
+    knobs = knobs_within(
+        tuple(texts.items()),
+        tuple(blocks),
+        template.device,
+        template.cut.input,
+        template.counting,
+    )
     changed = {"sources": texts, "blocks": tuple(blocks), "knobs": knobs, "moved": {}}
     return template.model_copy(update=changed)
 
 
 @lru_cache(maxsize=256)
 def knobs_within(
-    sources: tuple[tuple[str, str], ...], blocks: tuple[EvolveBlock, ...], device: str, cut: int
+    sources: tuple[tuple[str, str], ...],
+    blocks: tuple[EvolveBlock, ...],
+    device: str,
+    cut: int,
+    counting: frozenset[str],
 ) -> tuple[Knob, ...]:
     """The knobs within the blocks; remembered: a search asks for the same texts again."""
     found: list[Knob] = []
     for path, text in sources:
         lines = [(b.first_line, b.last_line) for b in blocks if b.file == path]
-        found += find_knobs(parse(text), path, lines, device, cut)
+        found += find_knobs(parse(text), path, lines, device, cut, counting)
     return tuple(_unique(found))
 
 

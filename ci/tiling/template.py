@@ -101,6 +101,10 @@ class TilingTemplate(Frozen):
     operator: str
     device: str = Field(default="", description="Device whose core counts the knobs offer.")
     cut: Cut = Field(default=Cut(), description="The input whose elements limits go by.")
+    counting: frozenset[str] = Field(
+        default=frozenset(),
+        description="Functions of the host side that answer a number and change nothing.",
+    )
     sources: dict[str, str] = Field(description="Text by path relative to the operator.")
     blocks: tuple[EvolveBlock, ...] = ()
     knobs: tuple[Knob, ...] = ()

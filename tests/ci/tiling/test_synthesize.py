@@ -404,6 +404,80 @@ static ge::graphStatus TilingFunc(gert::TilingContext* context) {
     assert "cores.cap" in knobs and "cores.root" not in knobs
 
 
+COUNTING = """static uint32_t Needed(uint64_t total, uint32_t most) {
+    uint32_t wanted = total / 8;
+    if (wanted < most) {
+        return wanted;
+    }
+    return most;
+}
+static ge::graphStatus TilingFunc("""
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "auto coreNum = Needed(total, platform.GetCoreNumAiv());",
+        "uint32_t most = platform.GetCoreNumAiv();\n    auto coreNum = Needed(total, most);",
+        "auto coreNum = Needed(total, compileInfo->coreNum);",
+    ],
+)
+def test_cores_are_limited_behind_a_function_that_counts_them(tmp_path: Path, asked: str) -> None:
+    host = HOST.replace("static ge::graphStatus TilingFunc(", COUNTING, 1).replace(
+        "auto coreNum = platform.GetCoreNumAiv();", asked
+    )
+    operator = write(tmp_path, host=host)
+    template = synthesize(operator, "910B4")
+    text = template.changes({"coreNum.work": 512})[HOST_FILE]
+    behind = text.split(asked.splitlines()[-1])[1].split("\n", 3)
+    assert behind[1].lstrip().startswith("// At least 512 elements a core")
+    assert "coreNum = std::min<int64_t>(coreNum," in "".join(behind[2:])
+    assert not any(name.startswith(("most.", "cores.")) for name in template.values)
+    again = synthesize(operator, "910B4", files={HOST_FILE: text})
+    assert again.values["coreNum.work"] == 512
+    assert again.changes({"coreNum.work": 0}) == {HOST_FILE: host}
+
+
+def test_cores_are_limited_before_a_function_that_stores_each_ones_share(tmp_path: Path) -> None:
+    asked = "auto coreNum = Needed(total, platform.GetCoreNumAiv());"
+    storing = COUNTING.replace("    return most;", "    g_share = total / most;\n    return most;")
+    host = HOST.replace("static ge::graphStatus TilingFunc(", storing, 1).replace(
+        "auto coreNum = platform.GetCoreNumAiv();", asked
+    )
+    values = synthesize(write(tmp_path, host=host), "910B4").values
+    assert "cores.root" in values and "coreNum.work" not in values
+
+
+def test_a_sum_limits_the_cores_behind_a_method_that_counts_them(tmp_path: Path) -> None:
+    host = """#include "register/op_def_registry.h"
+namespace optiling {
+ge::graphStatus Cut::Count() {
+    for (uint32_t i = 0; i < count_; i++) {
+        total_ += context_->GetDynamicInputShape(0, i)->GetStorageShape().GetShapeSize();
+    }
+    return ge::GRAPH_SUCCESS;
+}
+uint32_t Cut::Needed(uint32_t most) {
+    return std::min<uint64_t>(total_ / 8, most);
+}
+ge::graphStatus Cut::Run() {
+    uint32_t cores = Needed(platform_.GetCoreNumAiv());
+    context_->SetBlockDim(cores);
+    return ge::GRAPH_SUCCESS;
+}
+static ge::graphStatus TilingFunc(gert::TilingContext* context) {
+    Cut cut(context);
+    return cut.Run();
+}
+}  // namespace optiling
+"""
+    operator = write(tmp_path, host=host + HOST[HOST.index("namespace ops") :])
+    template = synthesize(operator, "910B4")
+    assert [name for name in template.values if name.startswith("cores.")] == ["cores.root"]
+    text = template.changes({"cores.root": 512})[HOST_FILE]
+    assert "static_cast<int64_t>(cores) * cores * 512 > total_) {" in text
+
+
 def test_a_shape_that_was_asked_for_before_is_not_asked_whether_it_is_there(tmp_path: Path) -> None:
     host = HOST.replace("auto coreNum =", f"use({ELEMENTS});\n    auto coreNum =")
     text = synthesize(write(tmp_path, host=host), "910B4").changes({"coreNum.work": 512})[HOST_FILE]
