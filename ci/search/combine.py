@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Trial
 from ci.source.source_diff import merged
@@ -41,6 +43,40 @@ def without(operator: Operator, best: Trial, parent: Trial, child: Trial) -> Can
         rationale=f"{WITHOUT} {child.number}, to see what it still gains.",
         parts=tuple(p.model_copy(update={"undone": True}) for p in child.candidate.own_parts),
     )
+
+
+def halves(operator: Operator, start: Trial, line: Sequence[Trial]) -> Iterator[Candidate]:
+    """The kernel steps alone of a line that begins at `start`, then its tiling steps alone; neither
+    where it is a trial of the line, or later steps rest on what is left out."""
+    for stage in ("kernel", "tiling"):
+        gone = [step for step in line if step.candidate.stage != stage]
+        if len(gone) == len(line) or gone == [*line[len(line) - len(gone) :]]:
+            continue
+        left: Trial | None = line[-1]
+        for parent, step in reversed([*zip([start, *line], line, strict=False)]):
+            if left is not None and step in gone:
+                made = without(operator, left, parent, step)
+                left = made and left.model_copy(update={"candidate": made})
+        if left is not None and left.candidate.files:
+            yield left_of(line, gone, left.candidate.files)
+
+
+def left_of(line: Sequence[Trial], gone: Sequence[Trial], files: dict[str, str]) -> Candidate:
+    """The candidate of the texts that are left of a line of steps without some, described by all
+    that stay."""
+    first = min(line.index(step) for step in gone)
+    later = [step.candidate for step in line[first:] if step not in gone]
+    said = (made.rationale for made in later)
+    told = {
+        "files": files,
+        "parent": line[first].candidate.parent,
+        "rationale": " ".join(words for words in said if not words.startswith(WITHOUT)),
+        "motif_ids": tuple(dict.fromkeys(m for made in later for m in made.motif_ids)),
+        "tuple_ids": tuple(dict.fromkeys(t for made in later for t in made.tuple_ids)),
+        "knobs": {},
+        "parts": tuple(part for made in later for part in made.own_parts),
+    }
+    return (later or [line[-1].candidate])[-1].model_copy(update=told)
 
 
 def _carried(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ci.model.comparison import MINIMUM_EFFECT
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Trial
-from ci.search.combine import WITHOUT, without
+from ci.search.combine import left_of, without
 from ci.search.ending import BudgetSpent
 from ci.search.run import Run
 from ci.source.layout_style import laid_out
@@ -20,7 +20,7 @@ def tidied(run: Run, operator: Operator, trial: Trial) -> Trial:
     """
     line = run.line(trial)
     idle, files = _idle(run, operator, trial, line)
-    bare = run.evaluate(_left(run, trial, line, idle, files)) if idle else trial
+    bare = run.evaluate(left_of(line, idle, files)) if idle else trial
     return _in_style(run, operator, _without_weak(run, operator, bare, line, idle))
 
 
@@ -64,7 +64,7 @@ def _without_weak(
             files = bare.files if bare is not None else files
         if not files or files == kept.candidate.files:
             continue
-        candidate = _left(run, trial, line, [*idle, *out, *some], files)
+        candidate = left_of(line, [*idle, *out, *some], files)
         try:
             made = _tried(run, candidate) or run.evaluate(candidate, dropping=True)
         except BudgetSpent:
@@ -87,25 +87,6 @@ def _with(trial: Trial, files: dict[str, str]) -> Trial:
     return trial.model_copy(
         update={"candidate": trial.candidate.model_copy(update={"files": files})}
     )
-
-
-def _left(
-    run: Run, trial: Trial, line: list[Trial], gone: list[Trial], files: dict[str, str]
-) -> Candidate:
-    """The candidate of the texts that are left without some steps, described by all that stay."""
-    first = min(line.index(step) for step in gone)
-    later = [step.candidate for step in line[first:] if step not in gone]
-    said = (made.rationale for made in later)
-    told = {
-        "files": files,
-        "parent": run.parent(line[first]).candidate.hash,
-        "rationale": " ".join(words for words in said if not words.startswith(WITHOUT)),
-        "motif_ids": tuple(dict.fromkeys(m for made in later for m in made.motif_ids)),
-        "tuple_ids": tuple(dict.fromkeys(t for made in later for t in made.tuple_ids)),
-        "knobs": {},
-        "parts": tuple(part for made in later for part in made.own_parts),
-    }
-    return trial.candidate.model_copy(update=told)
 
 
 def _moved_back(run: Run, operator: Operator, best: Trial, step: Trial) -> Candidate | None:

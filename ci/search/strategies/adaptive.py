@@ -12,7 +12,7 @@ from ci.model.objective import gains, lasts
 from ci.model.result import Verification
 from ci.model.trial import Outcome, Trial
 from ci.search.base import Strategy
-from ci.search.combine import joined, without
+from ci.search.combine import halves, joined, without
 
 if TYPE_CHECKING:
     from ci.search.run import Run
@@ -98,7 +98,8 @@ class _State:
         """Whether the best passes the final check; takes the next best where it does not.
 
         One that would not be reported is not asked: it gains too little over the start states.
-        Nothing that was made from a refused one is that, for it mostly fails of the same.
+        Nothing that was made from a refused one is that, for it mostly fails of the same. But it
+        may be refused for one of its halves: the other one is tried alone.
 
         Asked while there is budget for something else.
         """
@@ -114,6 +115,9 @@ class _State:
         self.best = run.admit(self.best)
         if self.best.refusal is None and isinstance(run.confirm(self.best), Verification):
             return True
+        for half in halves(self.steps.operator, run.baseline, run.line(self.best)):
+            if run.known(half) is None and run.budget.left:
+                run.evaluate(half)
         ran = [t for t in run.history[1:] if _runs(t) and run.faster(t, self.start)]
         sound = [t for t in ran if not run.doubted(t) and run.sure(t)]
         self.best = min(sound, key=run.score, default=self.start)
@@ -145,6 +149,13 @@ class Adaptive(Strategy):
         """Until no parent has a move left or the budget is spent."""
         start = steps.start()
         explore(run, steps, start, start)
+
+
+def held_up(run: Run, steps: Steps, start: Trial, best: Trial) -> Trial:
+    """The best where it passes the final check, else the next best that is not asked yet."""
+    state = _State(run, steps, start, best)
+    state.holds()
+    return state.best
 
 
 def explore(run: Run, steps: Steps, start: Trial, best: Trial) -> None:

@@ -59,7 +59,13 @@ class AscendOptimizer(Strategy):
                     left = True
             if run.budget.left == 0:
                 raise BudgetSpent
+            if best is not before:
+                best = self.kept(run, steps, start, best)
             if not left and best is before:
                 run.note("Nothing is left to try in either stage.")
                 break
+        return best
+
+    def kept(self, run: Run, steps: Steps, start: Trial, best: Trial) -> Trial:
+        """What the next round begins with, where a round found something: its best, unasked."""
         return best

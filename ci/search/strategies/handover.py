@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ci.search.strategies.adaptive import explore
+from ci.search.strategies.adaptive import explore, held_up
 from ci.search.strategies.ascendoptimizer import AscendOptimizer
 
 if TYPE_CHECKING:
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 class Handover(AscendOptimizer):
     """Hands over when neither stage has anything left to try: nothing ends a run before its budget.
 
-    What follows takes joint steps too, builds on near-ties, and joins changes that were made apart.
+    A round begins with what passes the final check. What follows takes joint steps too, builds on
+    near-ties, and joins changes that were made apart.
     """
 
     name = "handover"
@@ -28,3 +29,8 @@ class Handover(AscendOptimizer):
         if run.budget.left:
             run.note("The search goes on with joint steps and other parents.")
             explore(run, steps, start, best)
+
+    def kept(self, run: Run, steps: Steps, start: Trial, best: Trial) -> Trial:
+        """The best, if it passes the final check, else the next best: what later rounds build on
+        one that does not is lost with it."""
+        return held_up(run, steps, start, best)

@@ -8,7 +8,7 @@ import pytest
 
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Outcome, Trial
-from ci.search.combine import joined, without
+from ci.search.combine import halves, joined, without
 from ci.testing.model_operator import HOST_FILE, KERNEL_FILE, write
 
 PARTS = ("ubParts = 4", "ubParts = 2")
@@ -65,3 +65,53 @@ def test_a_step_that_a_later_one_rests_on_stays(operator: Operator) -> None:
     one = trial(operator, 1, start, kernel=SCALE)
     two = trial(operator, 2, one, kernel=("Muls(y, x, 2.0f, n);", "Muls(y, x, 4.0f, n);"))
     assert without(operator, two, start, one) is None
+
+
+@pytest.mark.parametrize(("order", "half"), [("tkk", "kernel"), ("ktk", "both"), ("kkt", "tiling")])
+def test_the_halves_of_a_line_are_its_kernel_and_its_tiling(
+    operator: Operator, order: str, half: str
+) -> None:
+    edits = {"t": [{"host": PARTS}], "k": [{"kernel": DEPTH}, {"kernel": SCALE}]}
+    line = [trial(operator, 0, None)]
+    for number, kind in enumerate(order, 1):
+        made = trial(operator, number, line[-1], **edits[kind].pop(0))
+        stage = {"t": "tiling", "k": "kernel"}[kind]
+        line.append(made.model_copy(update={"candidate": as_stage(made, stage)}))
+    found = {one.stage: one for one in halves(operator, line[0], line[1:])}
+    assert [*found] == (["kernel", "tiling"] if half == "both" else [half])
+    for stage, one in found.items():
+        path = {"kernel": KERNEL_FILE, "tiling": HOST_FILE}[stage]
+        assert one.files == {path: line[-1].candidate.files[path]}
+    if half != "tiling":
+        left = [n for n, kind in enumerate(order, 1) if kind == "k" and n > order.index("t")]
+        assert found["kernel"].rationale == " ".join(f"change {n}" for n in left)
+        assert found["kernel"].parent == line[order.index("t")].candidate.hash
+
+
+def test_a_step_of_both_halves_is_in_neither(operator: Operator) -> None:
+    start = trial(operator, 0, None)
+    both = trial(operator, 1, start, host=PARTS, kernel=SCALE)
+    both = both.model_copy(update={"candidate": as_stage(both, "joint")})
+    deep = trial(operator, 2, both, kernel=DEPTH)
+    (kernel,) = halves(operator, start, [both, deep])
+    assert kernel.files == trial(operator, 3, start, kernel=DEPTH).candidate.files
+    assert kernel.parent == start.candidate.hash
+
+
+def test_a_line_of_one_kind_of_steps_has_no_halves(operator: Operator) -> None:
+    start = trial(operator, 0, None)
+    deep = trial(operator, 1, start, kernel=DEPTH)
+    last = trial(operator, 2, deep, kernel=SCALE)
+    assert [*halves(operator, start, [deep, last])] == []
+
+
+def test_a_half_that_rests_on_the_other_is_none(operator: Operator) -> None:
+    start = trial(operator, 0, None)
+    both = trial(operator, 1, start, host=PARTS, kernel=("2.0f", "4.0f"))
+    both = both.model_copy(update={"candidate": as_stage(both, "joint")})
+    upon = trial(operator, 2, both, kernel=("4.0f", "8.0f"))
+    assert [*halves(operator, start, [both, upon])] == []
+
+
+def as_stage(made: Trial, stage: str) -> Candidate:
+    return made.candidate.model_copy(update={"stage": stage})

@@ -277,10 +277,9 @@ def test_what_is_unfit_is_not_inherited_and_a_resumed_run_knows(tmp_path: Path) 
     resumed = run(operator, out, evaluator=again, budget=24, resume=True)
     assert key(resumed.trials) == key(result.trials)
     assert result.verdict == "improved"
-    assert again.asked[-1].number == result.best.number  # before it is reported
-    assert all(
-        "of the unified buffer" in t.candidate.rationale for t in again.asked[:-1]
-    )  # faster, and unfit
+    fit = [t for t in again.asked if "of the unified buffer" not in t.candidate.rationale]
+    assert fit[-1].number == result.best.number  # before it is reported
+    assert len({t.number for t in fit}) == evaluator.confirmed  # rounds ask of what they found
 
 
 def slight() -> Proposer:

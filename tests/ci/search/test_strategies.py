@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import pkgutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import ci.search.strategies
 from ci.model.budget import Budget
-from ci.model.errors import InputError
+from ci.model.errors import InputError, TrialFailure
 from ci.model.operator import Operator
+from ci.model.result import Verification
 from ci.model.settings import OptimizeSettings
-from ci.model.trial import Candidate, Outcome, Trial
+from ci.model.trial import Candidate, Outcome, Refusal, Trial
 from ci.proposer.rules.proposer import rules_proposer
 from ci.search.run import Run
 from ci.search.steps import Steps
@@ -22,7 +24,7 @@ from ci.search.strategies.ascendoptimizer import AscendOptimizer
 from ci.search.strategies.handover import Handover
 from ci.search.task import Task
 from ci.system.trial_store import TRIALS_FILE, TrialStore
-from ci.testing.model_operator import KERNEL_FILE, WORKLOAD, ModelEvaluator, write
+from ci.testing.model_operator import HOST_FILE, KERNEL_FILE, WORKLOAD, ModelEvaluator, write
 from ci.testing.strategy import BUDGET, StrategyContract
 from tests.ci.search.adding import Adding, adding
 
@@ -68,6 +70,22 @@ def test_parents_are_the_best_then_what_is_faster_in_a_case_then_near_ties(
     )
     assert state.parents() == [best, special, near]
     assert slow not in state.parents()
+
+
+class RefusingTilings(Adding):
+    """Each other tiling is faster, and none passes the final check."""
+
+    def held(self, trial: Trial) -> str:
+        """The kernel's comments, and t for another tiling."""
+        return super().held(trial) + ("t" if HOST_FILE in trial.candidate.files else "")
+
+    def confirm(self, trial: Trial) -> Verification:
+        """Passes kernels with the tiling as it was."""
+        passed = super().confirm(trial)
+        if "t" in self.held(trial):
+            refused = Refusal(gate="other_shapes", sentence="It is slower for other shapes.")
+            raise TrialFailure(Outcome.UNFIT, refused)
+        return passed
 
 
 class TestAscendOptimizer(StrategyContract):
@@ -149,19 +167,27 @@ class TestHandover(StrategyContract):
         assert ours[:3] == published
         assert "ab" in ours
 
-    @pytest.mark.long
-    def test_what_the_rounds_found_is_checked_before_anything_is_built_on_it(
+    def test_what_a_round_found_is_checked_before_anything_is_built_on_it(
         self, tmp_path: Path
     ) -> None:
-        counts = []
-        for contract in (TestAscendOptimizer, TestHandover):
-            earns = {"a": 300, "b": -5}
-            judge = Adding(write(tmp_path), earns, fails_verification=1)
-            out = tmp_path / contract.strategy.name
-            result = contract.search(judge, out, proposer=adding("ab"), budget=60)
-            counts.append((len(result.trials), judge.checked_after[0]))
-        (published, _), (ours, checked) = counts
-        assert checked == published < ours
+        judge = Adding(write(tmp_path), {"a": 300, "b": -5}, fails_verification=1)
+        result = self.search(judge, tmp_path / "out", proposer=adding("ab"), budget=30)
+        a_round = AscendOptimizer.Options()
+        ended = 1 + a_round.tiling_steps + a_round.kernel_steps
+        assert judge.checked_after[0] <= ended
+        (refused,) = [t for t in result.trials if t.outcome is Outcome.UNFIT]
+        assert refused.candidate.hash not in {t.candidate.parent for t in result.trials[ended:]}
+
+    def test_a_kernel_is_tried_alone_where_the_tiling_below_it_is_refused(
+        self, tmp_path: Path
+    ) -> None:
+        judge = RefusingTilings(write(tmp_path), {"t": 300, "a": 200, "ta": 100})
+        once = replace(adding("a"), rewrite_both=lambda *_: None)
+        result = self.search(judge, tmp_path / "out", proposer=once, budget=30)
+        tried = [judge.held(t) for t in result.trials]
+        assert tried.index("at") < tried.index("a")
+        assert judge.held(result.best) == "a"
+        assert result.best.candidate.rationale == "a"
 
     def test_what_the_rounds_found_is_reported_where_nothing_better_is_found(
         self, tmp_path: Path
