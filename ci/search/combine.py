@@ -52,13 +52,13 @@ def halves(operator: Operator, start: Trial, line: Sequence[Trial]) -> Iterator[
         gone = [step for step in line if step.candidate.stage != stage]
         if len(gone) == len(line) or gone == [*line[len(line) - len(gone) :]]:
             continue
-        left: Trial | None = line[-1]
+        left: Candidate | None = line[-1].candidate
         for parent, step in reversed([*zip([start, *line], line, strict=False)]):
             if left is not None and step in gone:
-                made = without(operator, left, parent, step)
-                left = made and left.model_copy(update={"candidate": made})
-        if left is not None and left.candidate.files:
-            yield left_of(line, gone, left.candidate.files)
+                whole = line[-1].model_copy(update={"candidate": left})
+                left = without(operator, whole, parent, step)
+        if left is not None and left.files:
+            yield left_of(line, gone, left.files)
 
 
 def left_of(line: Sequence[Trial], gone: Sequence[Trial], files: dict[str, str]) -> Candidate:

@@ -106,7 +106,7 @@ def _core_knobs(
     for left, node, calls in _values_from(source, max(caps, default=0), counting):
         place, indent = node.end_byte, "\n" + source.indent(node.start_byte)
         context, summed = context_name(source, node), _summed(source, node) if calls else ""
-        limits = []
+        limits: list[tuple[str, Kind, Limit]] = []
         if summed:
             limits = [("root", "core_root", Limit(_lowered(left, summed), _REMARK_ROOT))]
         elif context:

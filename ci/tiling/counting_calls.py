@@ -31,9 +31,7 @@ def counting_functions(sources: Iterable[Source]) -> frozenset[str]:
     return frozenset(found)
 
 
-def counting_call(
-    source: Source, node: Node, counting: Collection[str]
-) -> tuple[str, Node] | None:
+def counting_call(source: Source, node: Node, counting: Collection[str]) -> tuple[str, Node] | None:
     """(left side, statement) where the node is an argument of a call of one of these functions
     whose value the statement stores; None otherwise.
 

@@ -8,6 +8,7 @@ from ci.search.strategies.adaptive import explore, held_up
 from ci.search.strategies.ascendoptimizer import AscendOptimizer
 
 if TYPE_CHECKING:
+    from ci.model.trial import Trial
     from ci.search.run import Run
     from ci.search.steps import Steps
 
