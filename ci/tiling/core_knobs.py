@@ -10,6 +10,7 @@ from tree_sitter import Node
 from ci.source.cpp_source import Source, ancestors, squeeze, walk
 from ci.tiling.counting_calls import counting_call, only_given
 from ci.tiling.limits import VALUE, Limit, at_most, limited
+from ci.tiling.settled import settled
 from ci.tiling.template import Kind, Knob
 
 NO_CAP = 0
@@ -103,14 +104,10 @@ def _core_knobs(
     A limit by the work adapts to other shapes, a fixed one fits the workload's.
     """
     knobs = []
-    for left, node, calls in _values_from(source, max(caps, default=0), counting):
+    for stored, statement, calls in _values_from(source, max(caps, default=0), counting):
+        left, node = _where(source, stored, statement, cut, calls=calls)
         place, indent = node.end_byte, "\n" + source.indent(node.start_byte)
-        context, summed = context_name(source, node), _summed(source, node) if calls else ""
-        limits: list[tuple[str, Kind, Limit]] = []
-        if summed:
-            limits = [("root", "core_root", Limit(_lowered(left, summed), _REMARK_ROOT))]
-        elif context:
-            limits = _by_work(source, node, left, context, cut)
+        limits = _limits(source, left, node, cut, calls=calls)
         for name, kind, limit in [*limits, ("cap", "core_cap", _cap(left))]:
             knob = limited(
                 limit,
@@ -128,6 +125,31 @@ def _core_knobs(
                 knobs.append(knob)
             place = knob.end
     return knobs
+
+
+def _where(
+    source: Source, stored: str, statement: Node, cut: int, *, calls: bool
+) -> tuple[str, Node]:
+    """The variable to limit, and the statement to do so behind: where a limit is already, else
+    where the number of cores is settled."""
+    places = [*settled(source, stored, statement)]
+    for left, node in places:
+        rest = source.shadow[node.end_byte :]
+        limits = [limit for _, _, limit in _limits(source, left, node, cut, calls=calls)]
+        if any(limit.after(rest) for limit in [*limits, _cap(left)]):
+            return left, node
+    return places[-1]
+
+
+def _limits(
+    source: Source, left: str, node: Node, cut: int, *, calls: bool
+) -> list[tuple[str, Kind, Limit]]:
+    """The limits by the work behind a statement; none where nothing tells it."""
+    summed = _summed(source, node) if calls else ""
+    if summed:
+        return [("root", "core_root", Limit(_lowered(left, summed), _REMARK_ROOT))]
+    context = context_name(source, node)
+    return _by_work(source, node, left, context, cut) if context else []
 
 
 def _by_work(

@@ -139,6 +139,10 @@ CHECKS = 4
 is built on one that does not is lost with it."""
 
 
+ASKED = 2
+"""Final checks that a round of Algorithm 1 ends with, at most."""
+
+
 class Adaptive(Strategy):
     """Draws the kind of the next move by what each has won so far, the best program first."""
 
@@ -152,9 +156,12 @@ class Adaptive(Strategy):
 
 
 def held_up(run: Run, steps: Steps, start: Trial, best: Trial) -> Trial:
-    """The best where it passes the final check, else the next best that is not asked yet."""
+    """The best where it passes the final check, else the next best: one that passes is not lost
+    when the budget ends with faster ones that do not."""
     state = _State(run, steps, start, best)
-    state.holds()
+    for _ in range(ASKED):
+        if state.holds() or not run.budget.left:
+            break
     return state.best
 
 

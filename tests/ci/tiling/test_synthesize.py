@@ -179,6 +179,8 @@ GIVEN = "const auto* shape = context->GetInputShape(0)"
 COUNTED = "shape->GetStorageShape().GetShapeSize()"
 REMARK = "// At least 512 elements a core: starting one costs time."
 ELEMENTS = "context->GetInputShape(0)->GetStorageShape().GetShapeSize()"
+USED = HOST.replace("    if (coreNum == 0)", "    use(coreNum);\n    if (coreNum == 0)")
+"""The host side that uses the number of cores at once, so that limits come before."""
 
 CLASS_TILING = """#include "register/op_def_registry.h"
 namespace optiling {
@@ -255,7 +257,7 @@ def test_a_number_of_cores_is_limited_by_the_work_wherever_it_comes_from(
     tmp_path: Path, asked: str
 ) -> None:
     named = asked.replace("cores", "coreNum", 1)
-    host = HOST.replace("auto coreNum = platform.GetCoreNumAiv();", named)
+    host = USED.replace("auto coreNum = platform.GetCoreNumAiv();", named)
     template = synthesize(write(tmp_path, host=host), "910B4")
     assert template.changes({"coreNum.work": 512})[HOST_FILE] == host.replace(
         named,
@@ -266,7 +268,8 @@ def test_a_number_of_cores_is_limited_by_the_work_wherever_it_comes_from(
 
 def test_the_number_of_cores_follows_the_root_of_the_work(tmp_path: Path) -> None:
     asked = "auto coreNum = platform.GetCoreNumAiv();"
-    text = synthesize(write(tmp_path), "910B4").changes({"coreNum.root": 4096})[HOST_FILE]
+    template = synthesize(write(tmp_path, host=USED), "910B4")
+    text = template.changes({"coreNum.root": 4096})[HOST_FILE]
     limit = f"coreNum > 1 && static_cast<int64_t>(coreNum) * coreNum * 4096 > {COUNTED}"
     lowered = f"        while ({limit}) {{\n            coreNum -= 1;\n        }}\n    }}"
     assert f"    if ({GIVEN}) {{\n{lowered}" in text.split(asked)[1]
@@ -423,7 +426,7 @@ static ge::graphStatus TilingFunc("""
     ],
 )
 def test_cores_are_limited_behind_a_function_that_counts_them(tmp_path: Path, asked: str) -> None:
-    host = HOST.replace("static ge::graphStatus TilingFunc(", COUNTING, 1).replace(
+    host = USED.replace("static ge::graphStatus TilingFunc(", COUNTING, 1).replace(
         "auto coreNum = platform.GetCoreNumAiv();", asked
     )
     operator = write(tmp_path, host=host)
@@ -436,6 +439,30 @@ def test_cores_are_limited_behind_a_function_that_counts_them(tmp_path: Path, as
     again = synthesize(operator, "910B4", files={HOST_FILE: text})
     assert again.values["coreNum.work"] == 512
     assert again.changes({"coreNum.work": 0}) == {HOST_FILE: host}
+
+
+def test_cores_are_limited_behind_what_holds_them_against_the_work(tmp_path: Path) -> None:
+    asked = "auto coreNum = platform.GetCoreNumAiv();"
+    bound = "coreNum = (coreNum < total / 8) ? coreNum : total / 8;"
+    host = HOST.replace(asked, f"{asked}\n    {bound}")
+    operator = write(tmp_path, host=host)
+    template = synthesize(operator, "910B4")
+    text = template.changes({"coreNum.work": 512, "coreNum.root": 64})[HOST_FILE]
+    assert text.index(bound) < text.index("coreNum = std::min<int64_t>(coreNum,")
+    again = synthesize(operator, "910B4", files={HOST_FILE: text})
+    assert (again.values["coreNum.work"], again.values["coreNum.root"]) == (512, 64)
+    assert again.changes({"coreNum.work": 0, "coreNum.root": 0}) == {HOST_FILE: host}
+
+
+def test_a_limit_that_was_written_before_it_is_found_there(tmp_path: Path) -> None:
+    asked = "auto coreNum = platform.GetCoreNumAiv();"
+    bound = "coreNum = (coreNum < total / 8) ? coreNum : total / 8;"
+    limited = synthesize(write(tmp_path, host=USED), "910B4").changes({"coreNum.work": 512})
+    kept = limited[HOST_FILE].replace("    use(coreNum);\n", f"    {bound}\n")
+    assert bound in kept and asked in kept
+    template = synthesize(write(tmp_path, host=kept), "910B4")
+    assert template.values["coreNum.work"] == 512
+    assert bound in template.changes({"coreNum.work": 0})[HOST_FILE]
 
 
 def test_cores_are_limited_before_a_function_that_stores_each_ones_share(tmp_path: Path) -> None:
@@ -479,7 +506,7 @@ static ge::graphStatus TilingFunc(gert::TilingContext* context) {
 
 
 def test_a_shape_that_was_asked_for_before_is_not_asked_whether_it_is_there(tmp_path: Path) -> None:
-    host = HOST.replace("auto coreNum =", f"use({ELEMENTS});\n    auto coreNum =")
+    host = USED.replace("auto coreNum =", f"use({ELEMENTS});\n    auto coreNum =")
     text = synthesize(write(tmp_path, host=host), "910B4").changes({"coreNum.work": 512})[HOST_FILE]
     limited = f"coreNum = std::min<int64_t>(coreNum, {ELEMENTS} / 512 + 1);"
     assert f"    {REMARK}\n    {limited}" in text
