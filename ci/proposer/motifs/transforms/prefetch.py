@@ -42,6 +42,8 @@ class _Loop:
 def prefetch(source: Source, parameters: Mapping[str, object]) -> Iterator[Match]:
     """Loops whose turns copy a tile in and compute it: turn i copies the tile of turn i + 1 in.
 
+    The first turn copies its own in, too: where a loop always has a turn, a test before it would
+    never be seen to fail. Only a beginning that the turns change, or that calls, is tested there.
     The scalars that the copy depends on are set as in turn i + 1 and set back. A last tile that
     is handled behind the loop by the same steps is copied in by the loop's last turn. Queues that
     hold the buffers of one turn get those of two; with `deeper: counted` only loops are found
@@ -80,16 +82,20 @@ def _ahead(
     if loop is None or any(n.type in _JUMPS for n in walk(loop.body)):
         return None
     loads = find_loads(source, loop.body)
-    if loads is None or _is_ahead(source, node, loads) or not _computes(source, loop.body, loads):
+    if loads is None or _is_ahead(source, loop, loads) or not _computes(source, loop.body, loads):
         return None
     edits = _pipelined(source, function, loop, loads)
     deeper = _deeper(source, loads.buffers, counted)
     return ([*edits, *deeper], loads) if edits and (deeper or not counted) else None
 
 
-def _is_ahead(source: Source, loop: Node, loads: Loads) -> bool:
-    """Whether the first tile is loaded right before the loop: later ones are loaded ahead then."""
-    earlier = loop.prev_named_sibling
+def _is_ahead(source: Source, loop: _Loop, loads: Loads) -> bool:
+    """Whether the first tile is loaded right before the loop, or by its first turn alone: later
+    ones are loaded ahead then."""
+    code = source.code(loop.body)
+    if code.startswith((f"{{if({loop.index}=={loop.first})", f"{{if({loop.first}=={loop.index})")):
+        return True
+    earlier = loop.node.prev_named_sibling
     if earlier is None:
         return False
     called = called_in(source, earlier)
@@ -190,15 +196,18 @@ def _pipelined(source: Source, function: Function, loop: _Loop, loads: Loads) ->
         kept = sorted({*kept, *tail.written})
         turn[-1:] = ["} else {", tail.ahead, "}"]
     names = _lvalues(source, function, kept)
-    first = _block(names, [loop.at(loads.slice, loop.first)], indent)
     entered = loop.at(loop.condition, loop.first)
-    opening = f"if ({entered}) {{\n{first}\n{indent}}}\n{indent}"
+    within = "(" not in loop.first and not identifiers(loop.first) & (written | hidden)
+    first = _block(names, [loop.at(loads.slice, loop.first)], inner if within else indent)
+    opening = "" if within else f"if ({entered}) {{\n{first}\n{indent}}}\n{indent}"
     place = source.begin(loop.node.start_byte)
     block = _block(names, [*ahead, *turn], inner)
     if "Kept" in block:
         block = f"{inner}{{\n{block}\n{inner}}}"
     else:
         block = "\n".join(line[4:] for line in block.splitlines())
+    if within:
+        block = f"{inner}if ({loop.index} == {loop.first}) {{\n{first}\n{inner}}}\n{block}"
     brace = loop.body.start_byte + 1
     edits = [
         Edit(place, place, opening),
