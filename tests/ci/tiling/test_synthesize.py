@@ -282,9 +282,10 @@ def test_short_rows_count_as_longer_ones_where_the_number_of_cores_follows_them(
     text = synthesize(operator, "910B4").changes({"coreNum.rows": 1024})[HOST_FILE]
     made = "shape->GetStorageShape()"
     assert "if (const auto* shape = context->GetOutputShape(0)) {" in text
-    assert f"rowLength = std::max<int64_t>({made}.GetDim({made}.GetDimNum() - 1), 1);" in text
-    work = f"{made}.GetShapeSize() / rowLength * std::max<int64_t>(rowLength, 2048)"
-    assert f"coreNum * 1024 > {work}) {{" in text
+    assert f"i < {made}.GetDimNum(); i++) {{" in text
+    assert f"rowLength = {made}.GetDim(i);" in text
+    size, pays = f"{made}.GetShapeSize()", "static_cast<int64_t>(coreNum) * coreNum * 1024"
+    assert f"{pays} > {size} && {pays} * rowLength > {size} * 2048) {{" in text
     (operator.root / HOST_FILE).write_text(text)
     again = synthesize(operator, "910B4")
     assert again.values["coreNum.rows"] == 1024
