@@ -3,6 +3,10 @@
 A number of the case is turned, the comparison's operands are seen to move, and where they would
 meet is found by the secant; then below, at and above that place are tried. The host side is asked
 without a launch; for a kernel's comparisons the watched candidate is launched.
+
+What is left over of a tile moves up and down with a length, and no secant finds where it is 0: a
+kernel's lengths are turned to whole tiles first. How long a tile is, its quotients and remainders
+tell.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from ci.judge.comparisons import Key, Watched
 from ci.judge.varied.base import Known, elements
 from ci.judge.varied.knobs import Knob, knobs
 from ci.judge.varied_sweep import Taker
-from ci.model.decision import Decision
+from ci.model.decision import Decision, Operands
 from ci.model.errors import InputError, TrialFailure
 from ci.model.trial import Outcome
 from ci.model.workload import WorkloadCase
@@ -35,6 +39,18 @@ MOST_BASES = 2
 
 MOST_LAUNCHES = 60
 """Watched launches for one comparison."""
+
+MOST_TILED = 40
+"""Watched launches to make a dividend one or two times its divisor, for one comparison."""
+
+MOST_QUOTIENTS = 2
+"""Quotients and remainders whose divisors are taken for a tile, the nearest to the comparison."""
+
+MOST_NEAR = 6
+"""Steps, each twice as long as the one before, from where a dividend is nearly whole."""
+
+GROWTH = 64
+"""Times that a number is made as large at once, to get to a whole tile."""
 
 MOST_ELEMENTS = 1 << 24
 """Most elements of the inputs of a case that is made to reach a comparison."""
@@ -62,6 +78,9 @@ class Driver:
     def drive(self, key: Key) -> bool:
         """Whether the comparison goes both ways, after what could be tried."""
         self.launches = 0
+        if key[2] != "host" and self._tiled(key):
+            return True
+        self.launches = 0
         tried: Tried = {}
         cases = sorted(
             self.watched.by_case.get(key, ()), key=lambda e: (_distance(e[1]), elements(e[0]))
@@ -73,6 +92,51 @@ class Driver:
                 if self.launches > MOST_LAUNCHES:
                     return False
         return False
+
+    def _tiled(self, key: Key) -> bool:
+        """Whether it is done by lengths of whole tiles of what its source divides near by."""
+        seen = self.watched.seen
+        near = (k for k, one in seen.items() if one.is_step and (k[0], k[2]) == (key[0], key[2]))
+        for step in sorted(near, key=lambda k: abs(k[1] - key[1]))[:MOST_QUOTIENTS]:
+            divided = [at for at, one in self.watched.by_case[step] if _pair(one)[0] > 0]
+            for base in sorted(divided, key=elements)[:MOST_BASES]:
+                for knob in knobs(self.known, base):
+                    for times in (1, 2) if knob.whole else ():
+                        if self._to_whole(key, step, base, knob, times):
+                            return True
+                        if self.launches > MOST_TILED:
+                            return False
+        return False
+
+    def _to_whole(self, key: Key, step: Key, base: WorkloadCase, knob: Knob, times: int) -> bool:
+        """Whether it is done where a dividend is so many times its divisor, or next to that."""
+        value, pair = knob.value, self._divided(step, base)
+        for _ in range(MOST_STEPS):
+            longer = value * min(times * pair[1] / pair[0], GROWTH) if pair[0] > 0 else value
+            made = knob.set(round(longer))
+            if made is None or made[0] == value:
+                break
+            value, pair = made[0], self._tile(key, step, made[1])
+            if self._done(key):
+                return True
+        near = 0 if pair[0] == times * pair[1] else MOST_NEAR
+        for away in (way * 2**doubled for doubled in range(near) for way in (1, -1)):
+            made = knob.set(value + away * knob.step)
+            if made is not None:
+                self._tile(key, step, made[1])
+            if self._done(key) or self.launches > MOST_TILED:
+                break
+        return self._done(key)
+
+    def _tile(self, key: Key, step: Key, case: WorkloadCase) -> Operands:
+        """Dividend and divisor in a case; (0, 0) where it is not launched."""
+        if case.name not in self.watched.in_full:
+            self._tried(key, case)
+        return self._divided(step, case)
+
+    def _divided(self, step: Key, case: WorkloadCase) -> Operands:
+        found = (one for at, one in self.watched.by_case[step] if at.name == case.name)
+        return next(map(_pair, found), (0.0, 0.0))
 
     def _turn(self, key: Key, base: WorkloadCase, knob: Knob, tried: Tried) -> bool:
         start = _in(self.watched, key, base)
@@ -238,6 +302,13 @@ def _in(watched: Watched, key: Key, case: WorkloadCase) -> float | None:
 def _gap(one: Decision) -> float:
     found = one.gap()
     return 0.0 if found is None else found
+
+
+def _pair(one: Decision) -> Operands:
+    """Operands of one launch: equal ones, else the nearest of which the first is more, or less."""
+    if one.same is not None:
+        return one.same, one.same
+    return one.above or one.below or (0.0, 0.0)
 
 
 def _distance(one: Decision) -> float:

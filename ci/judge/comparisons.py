@@ -180,7 +180,7 @@ def _reach(now: Watched, key: Key, before: Watched, place: tuple[str, int]) -> N
 
 def _alike(now: Watched, key: Key, before: Watched, place: tuple[str, int]) -> list[Key]:
     """What the comparison was before, in each program that has as many of them on the line."""
-    here = sorted(k for k in now.seen if k[:3] == key[:3])
+    here = sorted(k for k, one in now.seen.items() if k[:3] == key[:3] and not one.is_step)
     units: dict[str, list[Key]] = {}
     for other in sorted(before.seen):
         if other[:2] == place:

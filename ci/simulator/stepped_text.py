@@ -16,9 +16,9 @@ from tree_sitter import Node
 
 from ci.source.cpp_source import Edit, Source, below, parse
 
-STEPS_FILE = "include/c++/steps.h"
+STEPS_FILE = "/include/c++/steps.h"
 """Where the comparisons of the prelude stand for whoever reads addresses: with the library's, they
-belong to the line that calls them."""
+belong to the line that calls them. Absolute, or the compilation's folder would come before it."""
 
 _STEPS = ("/", "%", ">>", "&", "*")
 
@@ -100,20 +100,36 @@ template <typename C, typename I> constexpr inline I watched_place(const C&, I p
 
 
 def stepped_texts(
-    texts: Mapping[str, str], original: Callable[[str], str | None]
+    texts: Mapping[str, str],
+    original: Callable[[str], str | None],
+    below: str = "",
+    *,
+    around: bool = False,
 ) -> dict[str, str]:
-    """The texts by path, with steps compared in lines that the original text of a path has not."""
-    return {file: _stepped(file, text, original(file)) for file, text in texts.items()}
+    """The texts by path, with steps compared in lines that the original text of a path has not.
+
+    Compilers name the file of such a text by its path, with `below` before it. `around`: quotients
+    and remainders of the functions that hold such lines, too, which tell how long a tile is.
+    """
+    return {
+        file: _stepped(below + file, text, original(file), around) for file, text in texts.items()
+    }
 
 
-def _stepped(file: str, text: str, original: str | None) -> str:
+def _stepped(name: str, text: str, original: str | None, around: bool) -> str:
     if text == original:
         return text
     source, changed = parse(text), _changed(original or "", text)
-    edits = [edit for node, edit in _edits(source) if changed & _lines(source, node)]
+    bodies = [one.node for one in source.functions if changed & _lines(source, one.node)]
+    edits = [
+        edit
+        for node, edit in _edits(source)
+        if changed & _lines(source, node)
+        or (around and _divides(source, node) and any(_holds(body, node) for body in bodies))
+    ]
     if not edits:
         return text
-    return f'{_PRELUDE}#line 1 "{file}"\n{source.apply(edits)}'
+    return f'{_PRELUDE}#line 1 "{name}"\n{source.apply(edits)}'
 
 
 def _changed(before: str, after: str) -> set[int]:
@@ -124,6 +140,15 @@ def _changed(before: str, after: str) -> set[int]:
         if tag != "equal":
             found.update(range(first + 1, last + 1))
     return found
+
+
+def _divides(source: Source, node: Node) -> bool:
+    operator = node.child_by_field_name("operator")
+    return operator is not None and source.code(operator).removesuffix("=") in ("/", "%")
+
+
+def _holds(outer: Node, node: Node) -> bool:
+    return outer.start_byte <= node.start_byte and node.end_byte <= outer.end_byte
 
 
 def _lines(source: Source, node: Node) -> set[int]:

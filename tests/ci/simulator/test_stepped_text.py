@@ -26,6 +26,21 @@ def test_only_lines_that_the_original_has_not_are_stepped() -> None:
     assert _made(before, before) == before
 
 
+def test_quotients_around_a_changed_line_are_stepped_where_that_is_asked_for() -> None:
+    other = "int g(int a)\n{\n    return a / 5;\n}\n"
+    before = f"int f(int a)\n{{\n    a = a % 7;\n    return (a >> 1) / 3;\n}}\n{other}"
+    after = before.replace("{\n", "{\n    a = a + 2;\n", 1)
+    made = stepped_texts({FILE: after}, {FILE: before}.get, around=True)[FILE]
+    assert "a % WatchedStep() % 7" in made and "(a >> 1) / WatchedStep() / 3" in made
+    assert other in made
+    assert stepped_texts({FILE: after}, {FILE: before}.get)[FILE] == after
+
+
+def test_the_file_is_named_as_the_compiler_is_told_to() -> None:
+    made = stepped_texts({FILE: "int f(int a) { return a / 3; }"}, {}.get, "/")[FILE]
+    assert made.split("\n")[-2] == f'#line 1 "/{FILE}"'
+
+
 def test_an_assignment_is_written_out() -> None:
     made = _made("void f(int a, int b) { a >>= b + 1; }\n")
     assert "a = a >> WatchedStep() >> ( b + 1);" in made

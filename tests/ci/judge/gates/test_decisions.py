@@ -204,3 +204,96 @@ def test_a_guard_of_a_loops_first_round_needs_no_case_for_its_other_way(tmp_path
         subject = evaluator.subject(Candidate(files={source: text}, stage="kernel"))
         failure = DecisionsGate().check(subject)
         assert (failure and failure.outcome) is expected, failure and failure.refusal
+
+
+TILES = """#include "kernel_operator.h"
+using namespace AscendC;
+class Twice {
+public:
+    __aicore__ inline void Init(GM_ADDR x, GM_ADDR y, uint32_t each)
+    {
+        each_ = each;
+        xs_.SetGlobalBuffer((__gm__ float*)x + each * GetBlockIdx(), each);
+        ys_.SetGlobalBuffer((__gm__ float*)y + each * GetBlockIdx(), each);
+        pipe_.InitBuffer(in_, 1, tile_ * sizeof(float));
+        pipe_.InitBuffer(out_, 1, tile_ * sizeof(float));
+    }
+    __aicore__ inline void Process()
+    {
+        int32_t rounds = each_ / tile_;
+        int32_t rest = each_ % tile_;
+        rounds += rest > 0;
+        for (int32_t i = 0; i < rounds; i++) {
+            int32_t count = each_ - i * tile_ < tile_ ? rest : tile_;
+            Turn(i, count);
+        }
+    }
+
+private:
+    __aicore__ inline void Turn(int32_t i, int32_t count)
+    {
+        DataCopyExtParams params{1, static_cast<uint32_t>(count * sizeof(float)), 0, 0, 0};
+        LocalTensor<float> in = in_.AllocTensor<float>();
+        DataCopyPad(in, xs_[i * tile_], params, DataCopyPadExtParams<float>{false, 0, 0, 0});
+        in_.EnQue(in);
+        in = in_.DeQue<float>();
+        LocalTensor<float> out = out_.AllocTensor<float>();
+        Muls(out, in, 2.0f, count);
+        in_.FreeTensor(in);
+        out_.EnQue(out);
+        out = out_.DeQue<float>();
+        DataCopyPad(ys_[i * tile_], out, params);
+        out_.FreeTensor(out);
+    }
+    TPipe pipe_;
+    TQue<TPosition::VECIN, 1> in_;
+    TQue<TPosition::VECOUT, 1> out_;
+    GlobalTensor<float> xs_, ys_;
+    int32_t each_, tile_ = 7008;
+};
+__global__ __aicore__ void twice(GM_ADDR x, GM_ADDR y, uint32_t each)
+{
+    Twice op;
+    op.Init(x, y, each);
+    op.Process();
+}
+"""
+COUNT = "int32_t count = each_ - i * tile_ < tile_ ? rest : tile_;"
+
+
+@pytest.fixture
+def tiles(tmp_path: Path) -> Evaluator:
+    folder = tmp_path / "twice"
+    folder.mkdir()
+    (folder / "twice.cpp").write_text(TILES)
+    (folder / "workload.yaml").write_text(TWICE.replace("4096", "128"))
+    (folder / "golden.py").write_text("def twice(x):\n    return 2 * x\n")
+    operator = load_operator(folder)
+    return Evaluator(operator, load_workload(operator), SimulatorBackend("910B4"))
+
+
+def counting(evaluator: Evaluator, count: str) -> Subject:
+    text = TILES.replace(COUNT, count)
+    assert text != TILES
+    return evaluator.subject(Candidate(files={"op_kernel/twice.cpp": text}, stage="kernel"))
+
+
+def test_a_tile_with_nothing_left_over_is_made_of_the_length_that_the_source_divides_by(
+    tiles: Evaluator,
+) -> None:
+    subject = counting(
+        tiles,
+        "int32_t count = tile_;\n            if (i == rounds - 1 && rest > 0) { count = rest; }",
+    )
+    assert DecisionsGate().check(subject) is None
+    assert subject.work.decisions
+    assert (subject.work.decisions.new, subject.work.decisions.both) == (2, 2)
+
+
+@pytest.mark.long
+def test_a_branch_next_to_a_quotient_is_seen_in_a_kernel_of_another_folder(
+    tiles: Evaluator,
+) -> None:
+    own = COUNT.replace("? rest", "? each_ % tile_")
+    failure = DecisionsGate().check(counting(tiles, f"{own} if (i == 70000) {{ count = 0; }}"))
+    assert failure and failure.refusal.gate == "decisions"
