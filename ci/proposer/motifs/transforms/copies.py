@@ -10,7 +10,7 @@ from tree_sitter import Node
 from ci.proposer.motifs.match import Match
 from ci.proposer.motifs.sequence import statement_range
 from ci.proposer.motifs.transforms.nodes import after
-from ci.source.cpp_source import Edit, Source, ancestors
+from ci.source.cpp_source import Call, Edit, Source, ancestors, below, constants
 
 HINT = "SetL2CacheHint(AscendC::CacheMode::CACHE_MODE_DISABLE);"
 
@@ -31,13 +31,20 @@ def cache_hint(source: Source, parameters: Mapping[str, object]) -> Iterator[Mat
 
 
 def plain_copy(source: Source, parameters: Mapping[str, object]) -> Iterator[Match]:
-    """DataCopyPad of one block whose parameters are a variable: DataCopy for whole blocks."""
+    """DataCopyPad of one block whose parameters are a variable: DataCopy for whole blocks.
+
+    Not where the variable begins with a constant length: one way of the test would never be taken.
+    """
     for call in source.statement_calls.values():
         if call.name != "DataCopyPad" or len(call.arguments) not in (3, 4):
             continue
         given = call.arguments[2].strip()
         if not re.fullmatch(r"[A-Za-z_]\w*", given) or _guarded(source, call.node):
             continue
+        begun = _fields(source, call, given)
+        if len(begun) > 1 and not _varies(source, begun[1]):
+            continue
+        one = "" if begun and source.code(begun[0]) == "1" else f"{given}.blockCount == 1 && "
         start, end = statement_range(source, call)
         indent = source.indent(start)
         prefix = source.text[start : call.start] or "AscendC::"
@@ -46,11 +53,41 @@ def plain_copy(source: Source, parameters: Mapping[str, object]) -> Iterator[Mat
             f"AscendC::DataCopyParams(1, static_cast<uint16_t>({given}.blockLen / 32), 0, 0));"
         )
         new = (
-            f"if ({given}.blockCount == 1 && {given}.blockLen % 32 == 0) {{\n"
+            f"if ({one}{given}.blockLen % 32 == 0) {{\n"
             f"{indent}    {plain}\n{indent}}} else {{\n"
             f"{indent}    {source.text[start:end]}\n{indent}}}"
         )
         yield Match(start, (Edit(start, end, new),), note=call.arguments[0])
+
+
+def _fields(source: Source, call: Call, name: str) -> list[Node]:
+    """What a local variable's fields begin with, in their order; none where that is not told, or
+    where a field is set later."""
+    function = source.function_at(call.start)
+    if function is None or re.search(rf"\b{name}\.block\w+=[^=]", source.code(function.body)):
+        return []
+    for node in below(function.body, "init_declarator"):
+        declared, value = node.child_by_field_name("declarator"), node.child_by_field_name("value")
+        if declared is None or value is None or source.code(declared) != name:
+            continue
+        return value.named_children if value.type == "initializer_list" else []
+    return []
+
+
+def _varies(source: Source, length: Node) -> bool:
+    """Whether a length hangs on more than types and constants of the file."""
+    if length.type in ("sizeof_expression", "template_argument_list", "type_descriptor"):
+        return False
+    if length.type == "identifier":
+        return source.code(length) not in {source.code(name) for _, name, _ in constants(source)}
+    if length.type in ("field_expression", "subscript_expression"):
+        return True
+    if length.type == "call_expression":
+        called = length.child_by_field_name("function")
+        given = length.child_by_field_name("arguments")
+        cast = called is not None and called.type in ("template_function", "primitive_type")
+        return not cast or given is None or any(_varies(source, n) for n in given.named_children)
+    return any(_varies(source, one) for one in length.named_children)
 
 
 def _guarded(source: Source, node: Node) -> bool:
