@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 from ci.system.ledger import booked
 from ci.system.sandbox import Completed, Limits, run
+from ci.system.startable import copy_startable
 from ci.system.waiting import Room, Waiting
 
 LIMITS = Limits(seconds=20.0, memory_bytes=2 << 30, processes=1, file_bytes=64 << 20)
@@ -48,7 +48,7 @@ class HostRoom(Room):
     def run(self, program: Path) -> Completed:
         """Ask the program what is in the folder."""
         if self._waiting is not None:
-            shutil.copy(program, self._program / "host_program")
+            copy_startable(program, self._program / "host_program")
             with booked("tiling", ready=True):
                 return self._waiting.run()
         with booked("tiling"):

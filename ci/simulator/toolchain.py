@@ -71,6 +71,7 @@ from ci.system.compile_room import Compilation, CompileRooms
 from ci.system.compiler import WARNINGS, compile_trusted, compiler_version
 from ci.system.read_once import once
 from ci.system.sandbox import nothing
+from ci.system.startable import copy_startable
 from rules.architectures import Architecture
 from rules.guards import priced_symbols
 
@@ -457,7 +458,7 @@ class Toolchain:
             with self._rooms.take(asked) as room:
                 lay_operator(room.top, operator, laid)
                 room.compile("host tiling", layout.HOST, lambda: self._beside(asked, meanwhile))
-                shutil.copy(room.place / "host_program", folder)
+                copy_startable(room.place / "host_program", folder / "host_program")
 
         return self._built("host", key, make, operator) / "host_program"
 
