@@ -18,5 +18,5 @@ def copy_startable(program: Path, place: Path) -> None:
 
 def write_startable(program: bytes, place: Path) -> None:
     """Write a program; raises subprocess.CalledProcessError where that fails."""
-    copy = ["cp", "--", "/dev/stdin", place]
+    copy = ["cp", "--", "/dev/stdin", str(place)]
     subprocess.run(copy, input=program, check=True, capture_output=True)

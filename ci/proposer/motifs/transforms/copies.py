@@ -61,8 +61,8 @@ def plain_copy(source: Source, parameters: Mapping[str, object]) -> Iterator[Mat
 
 
 def _fields(source: Source, call: Call, name: str) -> list[Node]:
-    """What a local variable's fields begin with, in their order; none where that is not told, or
-    where a field is set later."""
+    """What a local variable's fields begin with, in their order; none where its declaration does
+    not say, or where a field is set later."""
     function = source.function_at(call.start)
     if function is None or re.search(rf"\b{name}\.block\w+=[^=]", source.code(function.body)):
         return []
