@@ -165,17 +165,16 @@ def own_decisions(
 
 
 def _reach(now: Watched, key: Key, before: Watched, place: tuple[str, int]) -> None:
-    """Launch `before` on the cases that took `now` to a comparison, until it gets there, too."""
+    """Launch `before` on a case that took `now` to a comparison, until it gets there, too: a kernel
+    of another dtype may compare with another constant on that line."""
     of_the_host = place[0] in before.standard.operator.host_sources
     for case, _ in now.by_case[key]:
+        if of_the_host and case.name not in before.launched:
+            before.ask(case)
+        elif not of_the_host and case.name not in before.in_full:
+            before.launch(case)
         if _alike(now, key, before, place):
             return
-        if case.name in before.in_full:
-            continue
-        if of_the_host:
-            before.ask(case)
-        else:
-            before.launch(case)
 
 
 def _alike(now: Watched, key: Key, before: Watched, place: tuple[str, int]) -> list[Key]:

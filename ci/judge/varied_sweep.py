@@ -126,7 +126,7 @@ WIDE = Tier(
     most_work=6e6,
     all_work=40e6,
     larger_cases=3,
-    regime_seconds=60.0,
+    regime_seconds=180.0,
     own=4.0,
 )
 """Before it is reported."""
