@@ -33,7 +33,7 @@ def cache_hint(source: Source, parameters: Mapping[str, object]) -> Iterator[Mat
 def plain_copy(source: Source, parameters: Mapping[str, object]) -> Iterator[Match]:
     """DataCopyPad of one block whose parameters are a variable: DataCopy for whole blocks.
 
-    Not where the variable begins with a constant length: one way of the test would never be taken.
+    Not where its length is a constant: one way of the test would never be taken.
     """
     for call in source.statement_calls.values():
         if call.name != "DataCopyPad" or len(call.arguments) not in (3, 4):
@@ -61,17 +61,24 @@ def plain_copy(source: Source, parameters: Mapping[str, object]) -> Iterator[Mat
 
 
 def _fields(source: Source, call: Call, name: str) -> list[Node]:
-    """What a local variable's fields begin with, in their order; none where its declaration does
-    not say, or where a field is set later."""
+    """What a local variable's fields hold, in their order; none where its declaration does not
+    say, where there are several, or where it may get another value later."""
     function = source.function_at(call.start)
-    if function is None or re.search(rf"\b{name}\.block\w+=[^=]", source.code(function.body)):
+    if function is None:
         return []
-    for node in below(function.body, "init_declarator"):
-        declared, value = node.child_by_field_name("declarator"), node.child_by_field_name("value")
-        if declared is None or value is None or source.code(declared) != name:
-            continue
-        return value.named_children if value.type == "initializer_list" else []
-    return []
+    stores = below(function.body, "assignment_expression", "pointer_expression")
+    if any(re.match(rf"&?{name}\b", source.code(store)) for store in stores):
+        return []
+    given = (one for one in source.calls_in(function.body) if name in one.arguments)
+    if any(one.name not in ("DataCopyPad", "DataCopy") for one in given):
+        return []
+    values = [
+        node.child_by_field_name("value")
+        for node in below(function.body, "init_declarator")
+        if source.code(node.children[0]) == name
+    ]
+    known = len(values) == 1 and values[0] is not None and values[0].type == "initializer_list"
+    return values[0].named_children if known and values[0] is not None else []
 
 
 def _varies(source: Source, length: Node) -> bool:

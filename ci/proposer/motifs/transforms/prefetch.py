@@ -92,8 +92,9 @@ def _ahead(
 def _is_ahead(source: Source, loop: _Loop, loads: Loads) -> bool:
     """Whether the first tile is loaded right before the loop, or by its first turn alone: later
     ones are loaded ahead then."""
-    code = source.code(loop.body)
-    if code.startswith((f"{{if({loop.index}=={loop.first})", f"{{if({loop.first}=={loop.index})")):
+    first = (f"({loop.index}=={loop.first})", f"({loop.first}=={loop.index})")
+    tests = (one.child_by_field_name("condition") for one in loop.body.named_children)
+    if any(test is not None and source.code(test) in first for test in tests):
         return True
     earlier = loop.node.prev_named_sibling
     if earlier is None:
