@@ -46,8 +46,10 @@ def without(operator: Operator, best: Trial, parent: Trial, child: Trial) -> Can
 
 
 def halves(operator: Operator, start: Trial, line: Sequence[Trial]) -> Iterator[Candidate]:
-    """The kernel steps alone of a line that begins at `start`, then its tiling steps alone; neither
-    where it is a trial of the line, or later steps rest on what is left out."""
+    """The kernel steps alone of a line that begins at `start`, then its tiling steps alone.
+
+    None of those that are a trial of the line, or that change what a step left out has written.
+    """
     for stage in ("kernel", "tiling"):
         gone = [step for step in line if step.candidate.stage != stage]
         if len(gone) == len(line) or gone == [*line[len(line) - len(gone) :]]:

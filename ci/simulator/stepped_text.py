@@ -102,17 +102,17 @@ template <typename C, typename I> constexpr inline I watched_place(const C&, I p
 def stepped_texts(
     texts: Mapping[str, str],
     original: Callable[[str], str | None],
-    below: str = "",
+    top: str = "",
     *,
     around: bool = False,
 ) -> dict[str, str]:
     """The texts by path, with steps compared in lines that the original text of a path has not.
 
-    Compilers name the file of such a text by its path, with `below` before it. `around`: quotients
+    Compilers name the file of such a text by its path, with `top` before it. `around`: quotients
     and remainders of the functions that hold such lines, too, which tell how long a tile is.
     """
     return {
-        file: _stepped(below + file, text, original(file), around) for file, text in texts.items()
+        file: _stepped(top + file, text, original(file), around) for file, text in texts.items()
     }
 
 

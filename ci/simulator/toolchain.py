@@ -525,8 +525,8 @@ def _decisions() -> str:
 def _watched(operator: Operator, texts: Mapping[str, str]) -> Iterator[dict[str, str]]:
     """The texts as they are built to be watched, what sees most first."""
     own = operator.texts()
-    below = "/" if operator.laid_elsewhere else ""
-    around, stepped = (stepped_texts(texts, own.get, below, around=one) for one in (True, False))
+    top = "/" if operator.laid_elsewhere else ""
+    around, stepped = (stepped_texts(texts, own.get, top, around=one) for one in (True, False))
     yield watched_texts(around)
     if around != stepped:
         yield watched_texts(stepped)

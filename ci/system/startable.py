@@ -12,11 +12,7 @@ from pathlib import Path
 
 
 def copy_startable(program: Path, place: Path) -> None:
-    """Copy a program with its mode; raises subprocess.CalledProcessError where that fails."""
-    subprocess.run(["cp", "--", program, place], check=True, capture_output=True)
-
-
-def write_startable(program: bytes, place: Path) -> None:
-    """Write a program; raises subprocess.CalledProcessError where that fails."""
-    copy = ["cp", "--", "/dev/stdin", str(place)]
-    subprocess.run(copy, input=program, check=True, capture_output=True)
+    """Copy a program with its mode; raises OSError where that fails."""
+    done = subprocess.run(["cp", "--", program, place], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise OSError(done.stderr.strip())

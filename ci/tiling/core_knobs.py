@@ -10,7 +10,7 @@ from tree_sitter import Node
 from ci.source.cpp_source import Source, ancestors, squeeze, walk
 from ci.tiling.counting_calls import counting_call, only_given
 from ci.tiling.limits import VALUE, Limit, at_most, limited
-from ci.tiling.settled import settled
+from ci.tiling.settled import SAID, settled
 from ci.tiling.template import Kind, Knob
 
 NO_CAP = 0
@@ -73,7 +73,6 @@ _WHY = {
     "core_work": WHY_WORK, "core_root": WHY_ROOT, "core_rows": WHY_ROOT, "core_cap": WHY_CAP,
 }  # fmt: skip
 _VALUES = {"core_work": CORE_WORK, "core_root": CORE_ROOT, "core_rows": CORE_ROOT}
-_SAID = re.compile(r"log|print", re.I)
 _WIDE = re.compile(r"auto|(?:std::)?(?:u?int64_t|size_t)")
 _CHANGED = (
     r"(?<!&)&\s*NAME\b|\bNAME\s*(?:[-+*/%&|^]|<<|>>)?=[^=]"
@@ -365,7 +364,7 @@ def _core_expression(source: Source, node: Node) -> tuple[str, Node] | None:
     if up is None or up.type != "argument_list" or up.parent is None:
         return None
     called = up.parent.child_by_field_name("function")
-    if called is None or _SAID.search(source.code(called)):
+    if called is None or SAID.search(source.code(called)):
         return None
     return ("cores", node) if node.type in ("call_expression", "parenthesized_expression") else None
 

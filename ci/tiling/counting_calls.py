@@ -9,6 +9,7 @@ from typing import Final
 from tree_sitter import Node
 
 from ci.source.cpp_source import Function, Source, ancestors, below
+from ci.tiling.settled import SAID
 
 _BUILT_IN: Final = re.compile(r"(?:std::)?(?:min|max|ceil|floor|abs)(?:<[\w:]+>)?|\w+_cast<[\w:]+>")
 
@@ -73,7 +74,8 @@ def _name(source: Source, call: Node) -> str:
 def _called(source: Source, function: Function) -> Iterator[str]:
     for call in below(function.body, "call_expression"):
         callee = call.child_by_field_name("function")
-        if callee is None or not _BUILT_IN.fullmatch(source.code(callee)):
+        code = source.code(callee) if callee is not None else ""
+        if not _BUILT_IN.fullmatch(code) and not SAID.search(code):
             yield _name(source, call)
 
 

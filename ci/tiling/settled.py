@@ -13,7 +13,8 @@ from ci.source.cpp_source import Source, below
 _ASSIGNS: Final = {"init_declarator": "declarator", "assignment_expression": "left"}
 _STORED: Final = {"init_declarator": "value", "assignment_expression": "right"}
 _BOUNDS: Final = re.compile(r"(?:std::)?(?:min|max)(?:<[\w:]+>)?\(", re.I)
-_SAID: Final = re.compile(r"log|print", re.I)
+SAID: Final = re.compile(r"log|print", re.I)
+"""Names of what only says something."""
 
 
 def settled(source: Source, left: str, statement: Node) -> Iterator[tuple[str, Node]]:
@@ -118,4 +119,4 @@ def _only_refuses(source: Source, statement: Node) -> bool:
         lines = inside.named_children if inside.type == "compound_statement" else [inside]
         return bool(lines) and lines[-1].type == "return_statement"
     calls = below(statement, "call_expression")
-    return bool(calls) and bool(_SAID.search(source.code(calls[0]).partition("(")[0]))
+    return bool(calls) and bool(SAID.search(source.code(calls[0]).partition("(")[0]))

@@ -21,7 +21,6 @@ from ci.backend.pool.base import Question
 from ci.model.errors import InputError
 from ci.model.folder_walk import walk
 from ci.system.cache import BuildCache
-from ci.system.startable import write_startable
 
 MOST_BYTES: Final = 1 << 30
 """Most bytes of a folder that is sent to other hosts; ops-math has 150 MB."""
@@ -120,8 +119,5 @@ def _lay(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> Non
         place.mkdir(parents=True, exist_ok=True)
         return
     place.parent.mkdir(parents=True, exist_ok=True)
-    if member.mode & 0o100:
-        write_startable(content.read(), place)
-    else:
-        place.write_bytes(content.read())
+    place.write_bytes(content.read())
     place.chmod(member.mode & 0o755 | 0o600)

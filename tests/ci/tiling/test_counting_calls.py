@@ -45,6 +45,10 @@ def test_a_function_that_stores_elsewhere_does_not_count(change: tuple[str, str]
     assert not needed(change)
 
 
+def test_a_function_may_say_what_it_counts() -> None:
+    assert needed(("    if (wanted", '    OP_LOGD(name_, "wanted %u", wanted);\n    if (wanted'))
+
+
 def test_a_function_may_change_its_own_variables() -> None:
     assert needed(("    if (wanted", "    wanted += 1;\n    if (wanted"))
 

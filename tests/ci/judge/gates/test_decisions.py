@@ -176,7 +176,7 @@ __global__ __aicore__ void twice(GM_ADDR x, GM_ADDR y, uint32_t each)
 """
 TWICE = """golden: golden.py:twice
 launch: {kernel: twice.cpp, blocks: 2, outputs: {y: x}, values: {each: x.size // 2}}
-cases: [{inputs: {x: {shape: [4096], dtype: float32}}}]
+cases: [{inputs: {x: {shape: [LENGTH], dtype: float32}}}]
 """
 LOOP = "        for (int32_t i = 0; i < rounds_; i++) {\n            CopyIn(i);\n"
 AHEAD = """        if (0 < rounds_) {
@@ -189,15 +189,20 @@ AHEAD = """        if (0 < rounds_) {
 """
 
 
-@pytest.mark.long
-def test_a_guard_of_a_loops_first_round_needs_no_case_for_its_other_way(tmp_path: Path) -> None:
+def launched(tmp_path: Path, kernel: str, length: int) -> Evaluator:
+    """The judge of a kernel of the folder itself, which doubles so many elements."""
     folder = tmp_path / "twice"
     folder.mkdir()
-    (folder / "twice.cpp").write_text(ROUNDS)
-    (folder / "workload.yaml").write_text(TWICE)
+    (folder / "twice.cpp").write_text(kernel)
+    (folder / "workload.yaml").write_text(TWICE.replace("LENGTH", str(length)))
     (folder / "golden.py").write_text("def twice(x):\n    return 2 * x\n")
     operator = load_operator(folder)
-    evaluator = Evaluator(operator, load_workload(operator), SimulatorBackend("910B4"))
+    return Evaluator(operator, load_workload(operator), SimulatorBackend("910B4"))
+
+
+@pytest.mark.long
+def test_a_guard_of_a_loops_first_round_needs_no_case_for_its_other_way(tmp_path: Path) -> None:
+    evaluator = launched(tmp_path, ROUNDS, 4096)
     source = "op_kernel/twice.cpp"
     ahead = ROUNDS.replace(LOOP, AHEAD)
     for text, expected in ((ahead, None), (ahead.replace("(0 <", "(1 <"), Outcome.REJECTED)):
@@ -263,13 +268,7 @@ COUNT = "int32_t count = each_ - i * tile_ < tile_ ? rest : tile_;"
 
 @pytest.fixture
 def tiles(tmp_path: Path) -> Evaluator:
-    folder = tmp_path / "twice"
-    folder.mkdir()
-    (folder / "twice.cpp").write_text(TILES)
-    (folder / "workload.yaml").write_text(TWICE.replace("4096", "128"))
-    (folder / "golden.py").write_text("def twice(x):\n    return 2 * x\n")
-    operator = load_operator(folder)
-    return Evaluator(operator, load_workload(operator), SimulatorBackend("910B4"))
+    return launched(tmp_path, TILES, 128)
 
 
 def counting(evaluator: Evaluator, count: str) -> Subject:
