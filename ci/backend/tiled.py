@@ -18,7 +18,7 @@ from ci.host.template_key import cpp_arguments, declared_kinds
 from ci.host.tiling_layout import TilingStruct, declarations, pattern
 from ci.host.tiling_request import HostRequest, platform_facts
 from ci.model.columns import case_column, case_dtypes, output_dtypes
-from ci.model.errors import TrialFailure
+from ci.model.errors import CaseTooLarge, TrialFailure
 from ci.model.launch import Tensors
 from ci.model.operator import Operator
 from ci.model.trial import MachineWarning, Outcome, Place, Refusal
@@ -152,18 +152,20 @@ class TiledBuild(Build):
         return TrialFailure(crash.outcome, refusal)
 
     def tile(self, case: WorkloadCase, inputs: Tensors, outputs: Tensors) -> TilingAnswer:
-        """Run the host tiling. Raises TrialFailure(LAUNCH_ERROR)."""
+        """Run the host tiling. Raises TrialFailure(LAUNCH_ERROR), and CaseTooLarge where it asks
+        for more workspace than a launch has."""
         answer = self.answer(case, inputs, outputs)
-        for name, value, most in (
-            ("block dim", answer.block_dim, MOST_BLOCKS),
-            ("workspace size", sum(answer.workspace), MOST_WORKSPACE),
-        ):
-            if not 0 <= value <= most:
-                raise TrialFailure(
-                    Outcome.LAUNCH_ERROR,
-                    Refusal(sentence=f"The host tiling asks for a {name} of {value}."),
-                )
-        return answer
+        size = sum(answer.workspace)
+        if not 0 <= answer.block_dim <= MOST_BLOCKS:
+            kind, asked = TrialFailure, f"a block dim of {answer.block_dim}."
+        elif 0 <= size <= MOST_WORKSPACE:
+            return answer
+        else:
+            fits = 0 <= size <= self.device.number("hbm.bytes")
+            kind = CaseTooLarge if fits else TrialFailure
+            most = MOST_WORKSPACE >> 30
+            asked = f"{size} bytes of workspace; a launch has {most} GiB here."
+        raise kind(Outcome.LAUNCH_ERROR, Refusal(sentence=f"The host tiling asks for {asked}"))
 
     def pattern(self, said: Tiling) -> str:
         """How the tiling data of an answer cut the work, without the numbers."""

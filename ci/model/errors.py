@@ -42,6 +42,10 @@ class CaseDeclined(TrialFailure):
     """The host side said that it does not take a case. It is not made for it."""
 
 
+class CaseTooLarge(TrialFailure):
+    """A launch of a case needs more memory than a launch has here. It says nothing of the code."""
+
+
 def plainly(problem: BaseException) -> str:
     """What went wrong, as the end of a sentence that has named the file: no number of an error."""
     if isinstance(problem, UnicodeDecodeError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -53,6 +54,11 @@ class TensorCase(Frozen):
         default="",
         description="Such as NCHW, where the definition's dtype columns differ in formats only.",
     )
+
+    @property
+    def each_given(self) -> bool:
+        """Whether a value is given for each element, so that another shape would not fit."""
+        return self.values is not None and len(self.values) == prod(self.shape)
 
 
 Entry: TypeAlias = TensorCase | tuple[TensorCase, ...]

@@ -43,7 +43,7 @@ from ci.judge.reference import empty_like
 from ci.judge.varied.lengths import Empty, Lengths
 from ci.judge.varied_sweep import WIDE, sweep
 from ci.model.amount import amount
-from ci.model.errors import CaseDeclined, InputError, TrialFailure
+from ci.model.errors import CaseDeclined, CaseTooLarge, InputError, TrialFailure
 from ci.model.finding import CheckReport, CheckSettings, Finding
 from ci.model.operator import Operator
 from ci.model.trial import Outcome, Place
@@ -405,7 +405,7 @@ class _Check:
             found = self._plain(case)
         except InputError:  # the golden function does not take it
             return None
-        if isinstance(found, CaseDeclined):
+        if isinstance(found, (CaseDeclined, CaseTooLarge)):
             return None
         if isinstance(found, TrialFailure) and (
             found.outcome in REFUSABLE or stops_itself(found.refusal.sentence)

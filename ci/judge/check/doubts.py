@@ -42,6 +42,8 @@ def doubtful(standard: Standard, family: str, case: WorkloadCase) -> bool:
         return blind or only_repeated(standard, case)
     if unlike(standard.workload.cases, family, case):
         return True
+    if any(_agreeing(standard.workload.cases, case)):
+        return True
     own = [_deciding(standard, known) for known in standard.workload.cases]
     return _deciding(standard, case) not in own and as_inferred(standard, case) is None
 
@@ -306,13 +308,11 @@ def _alike(
     own: Sequence[WorkloadCase], case: WorkloadCase, a: int, b: int
 ) -> list[dict[int, TensorCase]]:
     """The inputs of the own cases that have both, of as many dimensions, and lists as long; none
-    where the values of one are given."""
-    inputs = _given(case)
-    if inputs[a].values is not None or inputs[b].values is not None:
-        return []
-    ranks = [len(inputs[n].shape) for n in (a, b)]
+    where a value is given for each element of one."""
+    ranks = [len(_given(case)[n].shape) for n in (a, b)]
     known = [_given(one) for one in own if input_count(one) == input_count(case)]
-    return [one for one in known if [len(one[n].shape) for n in (a, b) if n in one] == ranks]
+    both = [one for one in known if [len(one[n].shape) for n in (a, b) if n in one] == ranks]
+    return [one for one in both if not (one[a].each_given or one[b].each_given)]
 
 
 def _whole(one: TensorCase) -> bool:

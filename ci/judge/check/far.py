@@ -12,7 +12,7 @@ from ci.judge.gate_subject import Standard
 from ci.judge.varied.huge import Huge, huge_cases
 from ci.judge.varied_sweep import WIDE, Taker, known_of
 from ci.model.amount import amount
-from ci.model.errors import CaseDeclined, InputError, TrialFailure
+from ci.model.errors import CaseDeclined, CaseTooLarge, InputError, TrialFailure
 from ci.model.launch import Tensors, arrays
 from ci.model.trial import MachineWarning, Outcome
 from ci.model.workload import WorkloadCase
@@ -88,7 +88,7 @@ def _addresses(
 ) -> Addresses | TrialFailure | None:
     try:
         return build.addresses(case, inputs, outputs, SECONDS)
-    except (CaseDeclined, InputError):
+    except (CaseDeclined, CaseTooLarge, InputError):
         return None
     except TrialFailure as failure:
         return failure

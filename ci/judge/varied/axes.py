@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain, repeat
 
 from ci.judge.varied.base import Known, input_count, shapes_of, tensors, with_tensors
 from ci.model.dtypes import BY_NAME
@@ -143,10 +144,11 @@ def _alternatives(
 ) -> Iterator[tuple[bool, list[frozenset[Place]]]]:
     """Sets of places, several where it is open what belongs to what; whether of one input only."""
     shapes = [t.shape for t in tensors(case)]
+    bound = _bound(known, case)
     own = [
         (number, d)
         for number, tensor in enumerate(tensors(case)[: input_count(case)])
-        if tensor.present and tensor.values is None
+        if tensor.present and number not in bound
         for d in range(len(tensor.shape))
     ]
     groups = {place: _equal_everywhere(known, case, place) for place in own}
@@ -174,14 +176,26 @@ def _equal_everywhere(known: Known, case: WorkloadCase, place: Place) -> frozens
         if [len(t.shape) for t in tensors(c)] == ranks
     ] or [[t.shape for t in tensors(case)]]
     number, d = place
-    given = {n for n, t in enumerate(tensors(case)) if t.values is not None}
+    bound = _bound(known, case)
     return frozenset(
         (n, e)
         for n, rank in enumerate(ranks)
-        if n not in given
+        if n not in bound
         for e in range(rank)
         if all(shapes[n][e] == shapes[number][d] for shapes in alike)
     )
+
+
+def _bound(known: Known, case: WorkloadCase) -> set[int]:
+    """Tensors whose lengths do not change: a value is given for each of their elements, or the
+    host side reads their values."""
+    read = [
+        spec.value_depend
+        for spec, entry in zip(known.operator.inputs, case.inputs, strict=False)
+        for _ in (entry if isinstance(entry, tuple) else (entry,))
+    ]
+    given = enumerate(zip(tensors(case), chain(read, repeat(False)), strict=False))
+    return {n for n, (t, host) in given if t.each_given or (t.values is not None and host)}
 
 
 def _length(case: WorkloadCase, places: frozenset[Place]) -> int:

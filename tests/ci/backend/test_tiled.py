@@ -11,6 +11,7 @@ import pytest
 from ci.backend import make_backend
 from ci.backend.sim import SimulatorBackend
 from ci.judge.evaluate import Evaluator
+from ci.model.errors import CaseTooLarge, TrialFailure
 from ci.model.operator import Operator
 from ci.model.trial import Candidate, Outcome, Trial
 from ci.source.discovery import load_operator
@@ -165,6 +166,22 @@ def test_a_tiling_is_told_the_chip_that_was_asked_for(
         told[device] = (soc.rstrip(b"\0").decode(), hbm, *numbers[:2])
         assert (ub, *numbers[2:]) == ((192 << 10) - 256, 2201, 256)
     assert told == TOLD
+
+
+@pytest.mark.parametrize(("gibibytes", "kind"), [(5, CaseTooLarge), (33, TrialFailure)])
+def test_more_workspace_than_a_launch_has_is_no_fault_of_the_code_where_the_chip_has_it(
+    tmp_path: Path, gibibytes: int, kind: type[TrialFailure]
+) -> None:
+    size = f"GetWorkspaceSizes(1)[0] = {gibibytes}ULL << 30"
+    host = HOST.replace("GetWorkspaceSizes(1)[0] = 0", size)
+    assert host != HOST
+    operator = with_host(tmp_path, host)
+    workload = load_workload(operator, write(tmp_path))
+    build = SimulatorBackend("910B4").build(operator, {}, workload)
+    array = np.zeros(64, np.float32)
+    with pytest.raises(TrialFailure, match="4 GiB") as refused:
+        build.tile(workload.cases[0], [array], [array])
+    assert type(refused.value) is kind
 
 
 @pytest.mark.long

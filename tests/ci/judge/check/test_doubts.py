@@ -59,6 +59,18 @@ def test_inputs_part_where_they_differ_in_what_is_equal_in_every_own_case(
     assert lengths_part([case_of(*shapes) for shapes in own], case_of(*varied)) is part
 
 
+@pytest.mark.parametrize(("values", "part"), [((0,), True), (tuple(range(8)), False)])
+def test_one_value_for_all_elements_leaves_the_length_to_the_other_input(
+    values: tuple[int, ...], part: bool
+) -> None:
+    def given(rows: int) -> WorkloadCase:
+        index = TensorCase(shape=(8,), dtype="int32", values=values)
+        one = case_of((rows, 5))
+        return one.model_copy(update={"inputs": (*one.inputs, index)})
+
+    assert lengths_part([given(8)], given(40)) is part
+
+
 @pytest.mark.parametrize(
     ("golden", "short", "doubted"),
     [(np.hypot, (1, 8), True), (np.matmul, (1, 8), False), (np.hypot, (8, 8), False)],
@@ -309,6 +321,20 @@ def test_another_attribute_is_doubted_whatever_is_varied_unless_it_follows_a_len
     operator = SimpleNamespace(attrs=(AttrSpec(name="size", type="list_int"),))
     standard = cast(Standard, SimpleNamespace(workload=workload, operator=operator))
     assert doubtful(standard, "regime", given(shape, size)) is doubted
+
+
+@pytest.mark.parametrize(("count", "doubted"), [(48, False), (1, True)])
+def test_an_attribute_that_no_longer_says_how_long_an_input_is_is_doubted(
+    count: int, doubted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def given(length: int, count: int) -> WorkloadCase:
+        return case_of((length,)).model_copy(update={"attrs": {"n": count}})
+
+    monkeypatch.setattr(ci.judge.check.doubts, "as_inferred", lambda *_: True)
+    workload = SimpleNamespace(golden="", cases=(given(64, 64),))
+    operator = SimpleNamespace(attrs=(AttrSpec(name="n", type="int"),))
+    standard = cast(Standard, SimpleNamespace(workload=workload, operator=operator))
+    assert doubtful(standard, "regime", given(48, count)) is doubted
 
 
 def test_the_shape_of_an_input_that_the_workload_leaves_out_without_one_is_guessed() -> None:

@@ -91,6 +91,18 @@ def test_tensors_of_given_values_keep_their_shapes() -> None:
     assert found and all(index == (3,) for _, index in found)
 
 
+def test_a_tensor_with_one_value_for_all_changes_with_the_others() -> None:
+    zeros = TensorCase(shape=(8,), dtype="int32", values=(0,))
+    one = WorkloadCase(name="c", inputs=(TensorCase(shape=(8, 3), dtype="float32"), zeros))
+    found = shapes(Lengths(), known(one))
+    assert [(9, 3), (9,)] in found
+    (first,) = OPERATOR.inputs
+    read = first.model_copy(update={"value_depend": True})
+    asking = OPERATOR.model_copy(update={"inputs": (first, read)})
+    found = shapes(Lengths(), known(one, operator=asking))
+    assert found and all(index == (8,) for _, index in found)
+
+
 def test_sizes_are_made_around_the_numbers_of_the_changed_lines() -> None:
     candidate = changed("TILE_LENGTH = 1024", "TILE_LENGTH = (1 << 11) + 96 * 0x10", HOST)
     numbers = changed_numbers(OPERATOR, candidate.files)
