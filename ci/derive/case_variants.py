@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from math import isqrt
 
@@ -71,7 +72,7 @@ def _both(known: Known, case: WorkloadCase, one: Axis, other: Axis, size: int) -
     """Two dimensions changed by the same factor."""
     share = isqrt(round(1e6 * size / max(1, elements(case)))) / 1e3
     first = one.resized(known, one.rounded(round(one.length * share)))
-    then = Axis(first, other.places, other.length, other.follow, other.step)
+    then = replace(other, case=first)
     return then.resized(known, other.rounded(round(other.length * share)))
 
 

@@ -13,6 +13,7 @@ from ci.judge.check.host_state import as_inferred
 from ci.judge.gate_subject import Standard
 from ci.judge.host_regimes import outputs_of
 from ci.judge.launch_record import Launched
+from ci.judge.varied.axes import times_as_long
 from ci.judge.varied.base import input_count, tensors
 from ci.judge.varied.lengths import Empty
 from ci.judge.varied.values import Exact, Ranges
@@ -42,7 +43,7 @@ def doubtful(standard: Standard, family: str, case: WorkloadCase) -> bool:
         return blind or only_repeated(standard, case)
     if unlike(standard.workload.cases, family, case):
         return True
-    if any(_agreeing(standard.workload.cases, case)):
+    if any(_agreeing(standard.workload.cases, case)) or _points_elsewhere(standard, case):
         return True
     own = [_deciding(standard, known) for known in standard.workload.cases]
     return _deciding(standard, case) not in own and as_inferred(standard, case) is None
@@ -144,12 +145,27 @@ def unlike(own: Sequence[WorkloadCase], family: str, case: WorkloadCase) -> bool
     return family == Empty.name or lengths_part(own, case)
 
 
+def _points_elsewhere(standard: Standard, case: WorkloadCase) -> bool:
+    """Whether an input holds given integers of none of the own cases, which the host side does not
+    read and so cannot refuse: they may be indices."""
+    for number, (spec, entry) in enumerate(
+        zip(standard.operator.inputs, case.inputs, strict=False)
+    ):
+        own = [known.inputs[number] for known in standard.workload.cases]
+        given = [o.values for o in own if isinstance(o, TensorCase) and o.present]
+        if isinstance(entry, TensorCase) and entry.present and not spec.value_depend:
+            other = entry.values is not None and entry.values not in given
+            if other and given and _whole(entry):
+                return True
+    return False
+
+
 def lengths_part(own: Sequence[WorkloadCase], case: WorkloadCase) -> bool:
     """Whether two inputs differ in a dimension, counted from the last one, in which they are equal
     in every one of the `own` cases whose inputs have as many dimensions, or one of which was a
     single element; or in dimensions at two places, where nothing at the one's own place is as long
-    as it."""
-    return any(_parted(own, case)) or _parted_across(own, case)
+    as it; or one is no longer as many times as long as the other."""
+    return any(_parted(own, case)) or _parted_across(own, case) or _parted_multiples(own, case)
 
 
 def only_repeated(standard: Standard, case: WorkloadCase) -> bool:
@@ -294,6 +310,20 @@ def _parted_across(own: Sequence[WorkloadCase], case: WorkloadCase) -> bool:
             partners = [e for e in free if there[e] == known]
             apart = all(inputs[b].shape[e] != inputs[a].shape[d] for e in partners)
             if partners and there.get(d) != known and max(known) > 1 and apart:
+                return True
+    return False
+
+
+def _parted_multiples(own: Sequence[WorkloadCase], case: WorkloadCase) -> bool:
+    """Whether an input has 2 to 4 times the length of another one in a dimension of every own case,
+    all others being equal, and not in this one."""
+    inputs = _given(case)
+    for a, b in permutations(inputs, 2):
+        alike = _alike(own, case, a, b)
+        times = {times_as_long(known[a].shape, known[b].shape) for known in alike}
+        if len(times) == 1 and (only := times.pop()) is not None:
+            d, many = only
+            if inputs[b].shape[d] != inputs[a].shape[d] * many:
                 return True
     return False
 

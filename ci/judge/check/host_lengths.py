@@ -17,7 +17,7 @@ import numpy as np
 from ci.backend.tiled import TiledBuild
 from ci.judge.check.doubts import lengths_part
 from ci.judge.gate_subject import Standard
-from ci.judge.varied.axes import Axis, places_of
+from ci.judge.varied.axes import untried_axes
 from ci.judge.varied.base import Known, elements
 from ci.judge.varied.knobs import attribute_knobs
 from ci.judge.varied_sweep import known_of
@@ -92,9 +92,9 @@ def _cases(
 ) -> Iterator[WorkloadCase]:
     lengths = [*_lengths(known)]
     for case in bases:
-        for places, length in places_of(known, case):
-            axis = Axis(case, places, length)
-            for longer in (axis.resized(known, other) for other in lengths if other != length):
+        for axis in untried_axes(known, case):
+            others = (other for other in lengths if other != axis.length)
+            for longer in (axis.resized(known, other) for other in others):
                 if elements(longer) <= LARGEST and not lengths_part(own, longer):
                     yield longer
         for knob in attribute_knobs(known, case):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 from math import prod
 
@@ -64,7 +65,7 @@ class Larger(Family):
             sizes = [prod(tensor.shape) for tensor in tensors(case)[: input_count(case)]]
             largest = sizes.index(max(sizes)) if sizes else 0
             for axis in axes(known, case):
-                if axis.length and any(tensor == largest for tensor, _ in axis.places):
+                if axis.length and any(tensor == largest for tensor, _ in axis.every_place):
                     yield _enlarged(known, axis, sizes[largest])
                     break
 
@@ -151,7 +152,7 @@ def _rungs(known: Known, axis: Axis, length: int) -> Iterator[WorkloadCase]:
 def _pairs(known: Known, case: WorkloadCase) -> Iterator[Ladder]:
     for one in axes(known, case):
         for other in axes(known, case):
-            if one.places & other.places or one.length < 2:
+            if one.every_place & other.every_place or one.length < 2:
                 continue
             yield [
                 grown
@@ -162,7 +163,7 @@ def _pairs(known: Known, case: WorkloadCase) -> Iterator[Ladder]:
 
 def _swapped(known: Known, long: Axis, short: Axis, times: int) -> Iterator[WorkloadCase]:
     longer = long.resized(known, long.rounded(long.length * times))
-    both = Axis(longer, short.places, short.length, short.follow, short.step)
+    both = replace(short, case=longer)
     made = both.resized(known, short.rounded(short.length // times))
     yield made
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from typing import TypeAlias
 
-from ci.judge.varied.axes import Axis, places_of
+from ci.judge.varied.axes import Axis, untried_axes
 from ci.judge.varied.base import Known, elements, in_turns
 from ci.judge.varied.counts import counts
 from ci.judge.varied.structure import Dtypes, ListLengths, Presence
@@ -156,9 +156,9 @@ def _dtype(entry: Entry) -> str:
 def _lengths(known: Known, cases: Sequence[WorkloadCase], most: float) -> Iterator[WorkloadCase]:
     for case in cases:
         size = max(1, elements(case))
-        for places, length in places_of(known, case):
-            if length:
-                yield from _resized(known, Axis(case, places, length), most / size)
+        for axis in untried_axes(known, case):
+            if axis.length:
+                yield from _resized(known, axis, most / size)
 
 
 def _whole_tiles(known: Known, case: WorkloadCase) -> Iterator[WorkloadCase]:
@@ -169,12 +169,11 @@ def _whole_tiles(known: Known, case: WorkloadCase) -> Iterator[WorkloadCase]:
     shares = [n * many for m in TIMES for n in tiles for many in (m * known.cores, m)]
     for count in counts(known, case):
         yield from count.cases(share for share in shares if share <= count.most)
-    for places, length in places_of(known, case):
-        row = elements(case) // max(1, length)
+    for axis in untried_axes(known, case):
+        row = elements(case) // max(1, axis.length)
         parts = [share // row for share in shares if row > 1 and share % row == 0]
-        axis = Axis(case, places, length)
         for other in dict.fromkeys((*parts, *shares)):
-            if other != length:
+            if other != axis.length:
                 yield axis.resized(known, other)
 
 

@@ -51,6 +51,10 @@ def case_of(*shapes: tuple[int, ...], dtype: str = "float32") -> WorkloadCase:
         ([((1, 20, 4, 4), (20,), (20,))], ((1, 20, 4, 4), (1,), (1,)), True),  # one a channel
         ([((1, 20, 4, 4), (20,), (20,))], ((1, 6, 4, 4), (6,), (6,)), False),
         ([((8, 8), (8,))], ((4, 8), (8,)), False),  # the last dimension is as long, too
+        ([((2, 16), (2, 32))], ((2, 16), (2, 33)), True),  # the halves of a gated unit
+        ([((2, 16), (2, 32))], ((2, 17), (2, 34)), False),
+        ([((2, 16), (2, 32)), ((2, 16), (2, 48))], ((2, 16), (2, 33)), False),
+        ([((16,), (32,))], ((16,), (33,)), False),  # two lists of any lengths
     ],
 )
 def test_inputs_part_where_they_differ_in_what_is_equal_in_every_own_case(
@@ -318,7 +322,9 @@ def test_another_attribute_is_doubted_whatever_is_varied_unless_it_follows_a_len
 
     monkeypatch.setattr(ci.judge.check.doubts, "as_inferred", lambda *_: True if told else None)
     workload = SimpleNamespace(golden="", cases=(given((2, 6), (6, 3)),))
-    operator = SimpleNamespace(attrs=(AttrSpec(name="size", type="list_int"),))
+    operator = SimpleNamespace(
+        attrs=(AttrSpec(name="size", type="list_int"),), inputs=OPERATOR.inputs
+    )
     standard = cast(Standard, SimpleNamespace(workload=workload, operator=operator))
     assert doubtful(standard, "regime", given(shape, size)) is doubted
 
@@ -332,9 +338,30 @@ def test_an_attribute_that_no_longer_says_how_long_an_input_is_is_doubted(
 
     monkeypatch.setattr(ci.judge.check.doubts, "as_inferred", lambda *_: True)
     workload = SimpleNamespace(golden="", cases=(given(64, 64),))
-    operator = SimpleNamespace(attrs=(AttrSpec(name="n", type="int"),))
+    operator = SimpleNamespace(attrs=(AttrSpec(name="n", type="int"),), inputs=OPERATOR.inputs)
     standard = cast(Standard, SimpleNamespace(workload=workload, operator=operator))
     assert doubtful(standard, "regime", given(48, count)) is doubted
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "read", "doubted"),
+    [(-1, "int32", False, True), (0, "int32", False, False)]
+    + [(-1, "int32", True, False), (-1, "float32", False, False)],
+)
+def test_given_integers_of_no_own_case_are_doubted_unless_the_host_side_reads_them(
+    value: int, dtype: str, read: bool, doubted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def given(value: int) -> WorkloadCase:
+        one = case_of((8,), dtype=dtype)
+        held = one.inputs[0].model_copy(update={"values": (value,)})
+        return one.model_copy(update={"inputs": (held,)})
+
+    monkeypatch.setattr(ci.judge.check.doubts, "as_inferred", lambda *_: True)
+    workload = SimpleNamespace(golden="", cases=(given(0),))
+    spec = OPERATOR.inputs[0].model_copy(update={"value_depend": read})
+    operator = SimpleNamespace(attrs=(), inputs=(spec,))
+    standard = cast(Standard, SimpleNamespace(workload=workload, operator=operator))
+    assert doubtful(standard, "given value", given(value)) is doubted
 
 
 def test_the_shape_of_an_input_that_the_workload_leaves_out_without_one_is_guessed() -> None:

@@ -91,6 +91,22 @@ def test_tensors_of_given_values_keep_their_shapes() -> None:
     assert found and all(index == (3,) for _, index in found)
 
 
+@pytest.mark.parametrize(
+    ("short", "long", "longer"),
+    [((4, 24), (4, 48), [(4, 25), (4, 50)]), ((24, 4), (96, 4), [(25, 4), (100, 4)])],
+)
+def test_what_is_a_multiple_of_the_same_dimension_changes_with_it(
+    short: tuple[int, ...], long: tuple[int, ...], longer: Shapes
+) -> None:
+    d = longer[0].index(25)
+
+    def fit(one: WorkloadCase) -> bool:
+        a, b = (t.shape for t in tensors(one))
+        return b[d] * short[d] == a[d] * long[d] and a[1 - d] == b[1 - d]
+
+    assert longer in shapes(Lengths(), known(case(short, long), takes=fit))
+
+
 def test_a_tensor_with_one_value_for_all_changes_with_the_others() -> None:
     zeros = TensorCase(shape=(8,), dtype="int32", values=(0,))
     one = WorkloadCase(name="c", inputs=(TensorCase(shape=(8, 3), dtype="float32"), zeros))
