@@ -97,7 +97,7 @@ def _smaller(asker: Asker, sourced: Sequence[Sourced]) -> Iterator[Sourced]:
     """Cases of the repository that the tiling takes and that are too large, made smaller."""
     own = [(source, case) for source, case in sourced if source != GENERIC]
     for (source, _), answer in zip(own, asker.ask([case for _, case in own]), strict=True):
-        if isinstance(answer, Taken) and _all_elements(answer.case) > MOST_ELEMENTS:
+        if isinstance(answer, Taken) and all_elements(answer.case) > MOST_ELEMENTS:
             yield from ((SMALLER.format(source), case) for case in halved(answer.asked))
 
 
@@ -123,7 +123,7 @@ def answered(asker: Asker, sourced: Sequence[Sourced], most: int = MOST_ELEMENTS
     return [
         Option(source, answer)
         for (source, _), answer in zip(sourced, answers, strict=True)
-        if isinstance(answer, Taken) and _all_elements(answer.case) <= most
+        if isinstance(answer, Taken) and all_elements(answer.case) <= most
     ]
 
 
@@ -159,5 +159,6 @@ def _relation(shapes: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(lengths.index(length) for length in shape) for shape in shapes)
 
 
-def _all_elements(case: WorkloadCase) -> int:
+def all_elements(case: WorkloadCase) -> int:
+    """Elements of all inputs and declared outputs together."""
     return sum(prod(t.shape) for t in tensors(case) if t.present)

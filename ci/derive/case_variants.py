@@ -7,7 +7,8 @@ from dataclasses import replace
 from itertools import islice
 from math import isqrt
 
-from ci.derive.host_queries import Asker
+from ci.derive.accepted_cases import MOST_ELEMENTS, all_elements
+from ci.derive.host_queries import Asker, Taken
 from ci.judge.varied.axes import Axis, axes
 from ci.judge.varied.base import Known, elements
 from ci.judge.varied.structure import in_other_dtypes
@@ -35,12 +36,22 @@ def grown(operator: Operator, case: WorkloadCase, asker: Asker) -> Iterator[Work
     found = list(islice(axes(known, case), MOST_AXES))
     for size in SIZES:
         for axis in found:
-            yield axis.resized(known, axis.rounded(_length(case, axis, size)))
+            yield _that_fits(known, asker, axis, axis.rounded(_length(case, axis, size)))
         for one, other in zip(found, found[1:], strict=False):
             yield _both(known, case, one, other, size)
     for axis in found:
-        yield axis.resized(known, _odd(_length(case, axis, ODD_SIZE), axis.step))
+        yield _that_fits(known, asker, axis, _odd(_length(case, axis, ODD_SIZE), axis.step))
         yield axis.resized(known, _odd(axis.length, axis.step))
+
+
+def _that_fits(known: Known, asker: Asker, axis: Axis, length: int) -> WorkloadCase:
+    """The case of this length; shorter where its outputs are too large, as those are that grow with
+    the square of it."""
+    made = axis.resized(known, length)
+    (answer,) = asker.ask([made])
+    if isinstance(answer, Taken) and (size := all_elements(answer.case)) > MOST_ELEMENTS:
+        return axis.resized(known, axis.rounded(int(length * (MOST_ELEMENTS / size) ** 0.5)))
+    return made
 
 
 def with_other_attributes(
@@ -60,7 +71,7 @@ def in_all_dtypes(operator: Operator, case: WorkloadCase, asker: Asker) -> Itera
 
 def _known(operator: Operator, case: WorkloadCase, asker: Asker) -> Known:
     frame = Workload(operator=operator.op_type, cases=(case,), folder=operator.root)
-    return Known(operator, frame, asker.takes)
+    return Known(operator, frame, asker.takes, inferred=asker.infers(case))
 
 
 def _length(case: WorkloadCase, axis: Axis, size: int) -> int:

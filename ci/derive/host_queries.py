@@ -12,6 +12,7 @@ from ci.backend.tiled import MOST_BLOCKS, MOST_WORKSPACE, TiledBuild
 from ci.host.host_tiling import HostProgram
 from ci.host.survey import HostAnswer, Inference
 from ci.host.tiling_request import HostRequest, host_request, platform_facts
+from ci.judge.varied.base import input_count, tensors
 from ci.model.columns import output_dtypes
 from ci.model.errors import InputError, TrialFailure
 from ci.model.launch import Tensors
@@ -119,6 +120,14 @@ class Asker:
             for spec in operator.inputs
         )
         return operator.model_copy(update={"inputs": inputs})
+
+    def infers(self, case: WorkloadCase) -> bool:
+        """Whether a case declares its outputs and InferShape gives it the same."""
+        (told,) = self.ask([case.model_copy(update={"outputs": ()})])
+        if not case.outputs or isinstance(told, str) or told.guessed:
+            return False
+        declared, inferred = (tensors(one)[input_count(one) :] for one in (case, told.case))
+        return [t.shape for t in declared] == [t.shape for t in inferred]
 
     def takes(self, case: WorkloadCase) -> bool:
         """Whether the tiling takes one case."""

@@ -22,9 +22,10 @@ from ci.host.tiling_request import host_request, platform_facts
 from ci.judge.compare_outputs import compare_outputs
 from ci.model.columns import case_dtypes, output_dtypes
 from ci.model.dtypes import BY_NAME, from_bfloat16
-from ci.model.errors import InputError, TrialFailure
+from ci.model.errors import CaseTooLarge, InputError, TrialFailure
 from ci.model.launch import Array, Tensor, Tensors, arrays
 from ci.model.operator import Operator
+from ci.model.trial import Outcome, Refusal
 from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.source.golden import MOST_BYTES, Golden
 from ci.source.inputs import draw_inputs, store
@@ -81,7 +82,7 @@ class References:
         """The reference of a case for inputs drawn from a seed.
 
         Raises InputError when the golden function fails, and TrialFailure when there is none and
-        the unmodified operator fails.
+        the unmodified operator fails, or its InferShape asks for more than a launch may have.
         """
         key = (case.name, seed)
         with self._lock:
@@ -139,7 +140,7 @@ class References:
 
     def _inferred(self, case: WorkloadCase, inputs: Tensors) -> Tensors | None:
         """Empty outputs of the shapes that the unmodified host side infers; None where it does
-        not."""
+        not. Raises CaseTooLarge where they take more memory than a launch may have."""
         build, operator = self.unmodified, self.operator
         if not isinstance(build, TiledBuild) or any(spec.in_place for spec in operator.outputs):
             return None
@@ -154,7 +155,8 @@ class References:
             return None
         # Zeros are made in float64 and then stored: at most 16 bytes an element.
         if sum(16 * math.prod(shape) for shape in shapes) > self._most(case):
-            return None
+            sentence = f"InferShape asks for outputs of {' and '.join(map(str, shapes))}."
+            raise CaseTooLarge(Outcome.LAUNCH_ERROR, Refusal(sentence=sentence))
         made: Tensors = []
         dtypes = output_dtypes(operator, case)
         for spec, dtype, many in zip(operator.outputs, dtypes, found.outputs, strict=True):
