@@ -274,15 +274,17 @@ class Findings:
         """The worst first; among equals causes before what they lead to, then by place.
 
         What runs over the end of a buffer is in conflict with that buffer's neighbour: the races
-        and waits of its case and line are left out, for a flag would only hide the cause. Casts
-        that cut numbers are meant where the case is right. A wrong result names what may have
-        caused it in its case; where that is known, other bytes change its bytes too, and say
-        nothing. What one case explains explains no other.
+        and waits of its case and line are left out, for a flag would only hide the cause. A line
+        that races in one case does not rely on the compiler in another. Casts that cut numbers are
+        meant where the case is right. A wrong result names what may have caused it in its case;
+        where that is known, other bytes change its bytes too, and say nothing. What one case
+        explains explains no other.
         """
         ranks = [*Severity]
         overruns = {key: f.place for key, f in self.found.items() if f.kind == "overrun"}
         over = {place.source for place in overruns.values() if place.source}
         over |= {case for key in overruns for case in self.shown_by[key] if case}
+        races = {f.place.source for f in self.found.values() if f.kind == Outcome.RACE.value}
         crashed = {f.place.source for f in self.found.values() if f.kind == "launch_error"}
         wrong = self._cases(*_CAUSED)
         explained = wrong & self._cases(*(kind for kind in _CAUSES if kind != "unset"))
@@ -294,6 +296,8 @@ class Findings:
             seen = {one.place.case, one.place.source, one.other.source}
             cases = self.shown_by[key]
             if one.kind in _CONFLICTS and seen & over:
+                continue
+            if one.kind == "compiler_order" and one.place.source in races:
                 continue
             if one.kind == "host_crash" and one.place.source in crashed:
                 continue

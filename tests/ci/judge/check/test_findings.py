@@ -148,6 +148,19 @@ def test_what_an_overrun_leads_to_is_left_out_and_what_else_conflicts_is_not() -
     }
 
 
+def test_a_line_that_races_is_not_said_to_rely_on_the_compiler_too() -> None:
+    findings = Findings()
+    for line in (3, 9):
+        place = Place(file="op_kernel/a.cpp", line=line)
+        findings.warnings([MachineWarning(kind="compiler_order", place=place, text="x")], "first")
+    racing = Refusal(sentence="It races.", place=Place(file="op_kernel/a.cpp", line=3))
+    findings.failure(TrialFailure(Outcome.RACE, racing))
+    assert [(one.kind, one.place.line) for one in findings.ordered()] == [
+        ("race", 3),
+        ("compiler_order", 9),
+    ]
+
+
 def test_a_warning_without_a_line_is_one_whatever_numbers_and_variation_it_has() -> None:
     findings = Findings()
     for varied, number in (("", 3), ("length", 4), ("range", 5)):
