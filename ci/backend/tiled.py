@@ -17,6 +17,7 @@ from ci.host.survey import Tiling
 from ci.host.template_key import cpp_arguments, declared_kinds
 from ci.host.tiling_layout import TilingStruct, declarations, pattern
 from ci.host.tiling_request import HostRequest, platform_facts
+from ci.model.amount import amount
 from ci.model.columns import case_column, case_dtypes, output_dtypes
 from ci.model.errors import CaseTooLarge, TrialFailure
 from ci.model.launch import Tensors
@@ -155,17 +156,19 @@ class TiledBuild(Build):
         """Run the host tiling. Raises TrialFailure(LAUNCH_ERROR), and CaseTooLarge where it asks
         for more workspace than a launch has."""
         answer = self.answer(case, inputs, outputs)
-        size = sum(answer.workspace)
         if not 0 <= answer.block_dim <= MOST_BLOCKS:
-            kind, asked = TrialFailure, f"a block dim of {answer.block_dim}."
-        elif 0 <= size <= MOST_WORKSPACE:
+            sentence = f"The host tiling asks for a block dim of {answer.block_dim}."
+            raise TrialFailure(Outcome.LAUNCH_ERROR, Refusal(sentence=sentence))
+        size, most = sum(answer.workspace), MOST_WORKSPACE >> 30
+        if 0 <= size <= MOST_WORKSPACE:
             return answer
-        else:
-            fits = 0 <= size <= self.device.number("hbm.bytes")
-            kind = CaseTooLarge if fits else TrialFailure
-            most = MOST_WORKSPACE >> 30
-            asked = f"{size} bytes of workspace; a launch has {most} GiB here."
-        raise kind(Outcome.LAUNCH_ERROR, Refusal(sentence=f"The host tiling asks for {asked}"))
+        sentence = (
+            f"The host tiling asks for {amount(size, 'byte')} of workspace; a launch has {most} GiB"
+            " here."
+        )
+        fits = 0 <= size <= self.device.number("hbm.bytes")
+        kind = CaseTooLarge if fits else TrialFailure
+        raise kind(Outcome.LAUNCH_ERROR, Refusal(sentence=sentence))
 
     def pattern(self, said: Tiling) -> str:
         """How the tiling data of an answer cut the work, without the numbers."""
