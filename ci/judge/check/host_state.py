@@ -22,7 +22,7 @@ from ci.model.amount import amount
 from ci.model.columns import output_dtypes
 from ci.model.dtypes import BY_NAME
 from ci.model.errors import InputError, TrialFailure
-from ci.model.launch import Tensors, arrays
+from ci.model.launch import Tensor, Tensors, arrays
 from ci.model.operator import Operator
 from ci.model.trial import Place
 from ci.model.workload import TensorCase, Workload, WorkloadCase
@@ -219,9 +219,18 @@ def _inference(build: TiledBuild, operator: Operator, case: WorkloadCase) -> Inf
 
 def _written(operator: Operator, workload: Workload, right: Tensors) -> Tensors:
     """The outputs, without those that keep values of before: where the operator leaves bytes as
-    they were, nothing says how many there are."""
+    they were, nothing says how many there are. Nor does a case without a golden function that
+    declares an empty one: it may not ask for it."""
     named = zip(operator.outputs, right, strict=False)
-    return [None if spec.name in workload.initial else one for spec, one in named]
+    return [
+        None if spec.name in workload.initial or not (workload.golden or _any(one)) else one
+        for spec, one in named
+    ]
+
+
+def _any(output: Tensor) -> bool:
+    """Whether an output has elements."""
+    return any(one.size for one in arrays([output]))
 
 
 def _contradictions(

@@ -317,7 +317,10 @@ def test_a_shape_that_the_kernel_tells_may_be_shorter_than_the_inferred_one() ->
 
 
 @pytest.mark.long
-def test_an_output_that_a_case_leaves_out_is_not_held_against_inference(tmp_path: Path) -> None:
+@pytest.mark.parametrize("asked", ["null", "{shape: [0], dtype: float32}"])
+def test_an_output_that_a_case_does_not_ask_for_is_not_held_against_inference(
+    tmp_path: Path, asked: str
+) -> None:
     folder = changed(
         tmp_path / "absent",
         "op_host/small.cpp",
@@ -325,9 +328,10 @@ def test_an_output_that_a_case_leaves_out_is_not_held_against_inference(tmp_path
         'this->Output("z").ParamType(OPTIONAL).DataType({ge::DT_FLOAT});\n'
         "        this->SetInferShape([](gert::InferShapeContext* context) {\n"
         "            *context->GetOutputShape(0) = *context->GetInputShape(0);\n"
+        "            if (auto* z = context->GetOutputShape(1)) *z = *context->GetInputShape(0);\n"
         "            return ge::GRAPH_SUCCESS;\n        });\n        this->AICore().SetTiling",
     )
-    own = "    outputs: {y: {shape: [1024], dtype: float32}, z: null}\n    inputs:"
+    own = f"    outputs: {{y: {{shape: [1024], dtype: float32}}, z: {asked}}}\n    inputs:"
     edited(
         folder,
         ("op_kernel/small.cpp", "GM_ADDR y, GM_ADDR w", "GM_ADDR y, GM_ADDR z, GM_ADDR w"),
