@@ -21,6 +21,7 @@ from ci.judge.check.doubts import (
     may_be_unasked,
     may_round,
     outputs_guessed,
+    outputs_unread,
     unlaunched,
 )
 from ci.judge.check.far import far
@@ -209,6 +210,8 @@ class _Check:
             self.findings.unlaunched.add(case.name)
         elif outputs_guessed(self.standard, family, case):
             self.findings.outputs_guessed.add(case.name)
+            if outputs_unread(self.standard, case):
+                self.findings.outputs_unread.add(case.name)
 
     def _first_taken(self, ladder: Sequence[WorkloadCase]) -> None:
         """Collect what the first case shows that the operator is made for."""

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ci.backend.tiled import TiledBuild
 from ci.judge.check.host_state import as_inferred
 from ci.judge.gate_subject import Standard
 from ci.judge.host_regimes import outputs_of
 from ci.judge.launch_record import Launched
+from ci.judge.reference import declared_outputs
 from ci.judge.varied.axes import times_as_long
 from ci.judge.varied.base import input_count, tensors
 from ci.judge.varied.lengths import Empty
@@ -22,6 +24,7 @@ from ci.model.errors import InputError, TrialFailure
 from ci.model.launch import Tensors, arrays
 from ci.model.trial import Refusal
 from ci.model.workload import AttrValue, TensorCase, WorkloadCase
+from ci.source.inputs import draw_inputs
 
 OTHERS: dict[type, tuple[AttrValue, ...]] = {
     int: (0, 1, 2, -1),
@@ -44,6 +47,8 @@ def doubtful(standard: Standard, family: str, case: WorkloadCase) -> bool:
     if unlike(standard.workload.cases, family, case):
         return True
     if any(_agreeing(standard.workload.cases, case)) or _points_elsewhere(standard, case):
+        return True
+    if _counted_otherwise(standard.workload.cases, case):
         return True
     own = [_deciding(standard, known) for known in standard.workload.cases]
     return _deciding(standard, case) not in own and as_inferred(standard, case) is None
@@ -86,6 +91,32 @@ def outputs_guessed(standard: Standard, family: str, case: WorkloadCase) -> bool
         return False
     own = [_shapes(known) for known in standard.workload.cases]
     return _shapes(case) not in own and as_inferred(standard, case) is None
+
+
+def outputs_unread(standard: Standard, case: WorkloadCase) -> bool:
+    """Whether the host tiling answers a case as it does with outputs twice as long, none of which
+    the kernel gets the shape of."""
+    build, operator = standard.references.unmodified, standard.operator
+    if not isinstance(build, TiledBuild) or any(
+        o.param_type == "dynamic" for o in operator.outputs
+    ):
+        return False
+    try:
+        inputs, outputs = (
+            draw_inputs(case, standard.workload.seeds[0]),
+            declared_outputs(operator, case),
+        )
+        longer: Tensors = [
+            np.zeros(tuple(2 * n for n in one.shape), one.dtype) for one in arrays(outputs)
+        ]
+        one, other = (build.answer(case, inputs, each) for each in (outputs, longer))
+    except (InputError, TrialFailure):
+        return False
+    return (one.data, one.tiling_key, one.block_dim) == (
+        other.data,
+        other.tiling_key,
+        other.block_dim,
+    )
 
 
 def may_be_unasked(standard: Standard, case: WorkloadCase, refusal: Refusal) -> bool:
@@ -158,6 +189,53 @@ def _points_elsewhere(standard: Standard, case: WorkloadCase) -> bool:
             if other and given and _whole(entry):
                 return True
     return False
+
+
+def _counted_otherwise(own: Sequence[WorkloadCase], case: WorkloadCase) -> bool:
+    """Whether given integers of one input add up to a length of another one in all own cases and
+    not in this one: the rows of each batch or group. The last of several may be the whole, too."""
+    for number in _given(case):
+        alike = [one for one in own if input_count(one) == input_count(case)]
+        known = [one for one in alike if number in _given(one)]
+        for whole in (_sum_of, _last_of):
+            said = [whole(_given(one)[number]) for one in known]
+            now = whole(_given(case)[number])
+            if not said or now is None or any(n is None or n < 2 for n in said):
+                continue
+            places = {
+                place
+                for place in _lengths_by_number(case)
+                if place[0] != number
+                and all(
+                    _lengths_by_number(one).get(place) == n
+                    for one, n in zip(known, said, strict=True)
+                )
+            }
+            if places and all(_lengths_by_number(case)[place] != now for place in places):
+                return True
+    return False
+
+
+def _sum_of(one: TensorCase) -> int | None:
+    """What the given integers of a tensor add up to."""
+    given = _integers(one)
+    return sum(given) * (1 if one.each_given else math.prod(one.shape)) if given else None
+
+
+def _last_of(one: TensorCase) -> int | None:
+    """The last of several integers that are given."""
+    given = _integers(one)
+    return given[-1] if len(given) > 1 else None
+
+
+def _integers(one: TensorCase) -> list[int]:
+    """The integers that are given for a tensor, one where it is for all of its elements."""
+    return [value for value in one.values or () if isinstance(value, int)]
+
+
+def _lengths_by_number(case: WorkloadCase) -> dict[tuple[int, int], int]:
+    """The lengths of each input that is there, by its number and the dimension."""
+    return {(n, d): length for n, t in _given(case).items() for d, length in enumerate(t.shape)}
 
 
 def lengths_part(own: Sequence[WorkloadCase], case: WorkloadCase) -> bool:

@@ -76,6 +76,9 @@ _MEANT: Final = ("cut", "narrow_offset", "wrapped")
 _UNORDERED: Final = (Outcome.RACE.value, "compiler_order")
 """Two accesses that nothing in the source orders, however long the tensors are."""
 
+_OTHER_ACCESS: Final = re.compile(r"\breads global memory (?!.* of output \d)|\bUB bytes\b")
+"""An access that no output is the target of."""
+
 _CONFLICTS: Final = (*_UNORDERED, "own_source")
 """What two accesses to the same bytes lead to."""
 
@@ -137,6 +140,9 @@ class Findings:
     """Cases that callers do not launch: what they show is a note."""
     outputs_guessed: set[str] = field(default_factory=set)
     """Cases of which nothing says how long the outputs are: errors of memory are notes."""
+    outputs_unread: set[str] = field(default_factory=set)
+    """Those of them whose tiling is the same for longer outputs: what the kernel reads, and its
+    accesses to UB, are the same, too."""
     steady: set[str] = field(default_factory=set)
     """Cases whose outputs do not hang on what nothing has written."""
     made_from: dict[str, str] = field(default_factory=dict)
@@ -360,7 +366,10 @@ class Findings:
             finding = _doubted(finding, _GUESSED)
         if finding.fails and finding.place.case in self.unlaunched:
             finding = _doubted(finding, _EMPTY)
-        if finding.kind == Outcome.MEMORY_ERROR and finding.place.case in self.outputs_guessed:
+        by_outputs = finding.kind == Outcome.MEMORY_ERROR and not (
+            finding.place.case in self.outputs_unread and _OTHER_ACCESS.search(finding.text)
+        )
+        if by_outputs and finding.place.case in self.outputs_guessed:
             finding = _doubted(finding, _OUTPUTS)
         key = _key(finding)
         known = self.found.get(key)

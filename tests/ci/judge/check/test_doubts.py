@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import ci.judge.check.doubts
+from ci.backend.sim import SimulatorBackend
 from ci.judge.check.doubts import (
     attribute_unread,
     doubtful,
@@ -21,6 +22,7 @@ from ci.judge.check.doubts import (
     may_be_unasked,
     may_round,
     only_repeated,
+    outputs_unread,
     unlaunched,
     unlike,
 )
@@ -32,7 +34,7 @@ from ci.model.launch import CaseRun, Tensors
 from ci.model.operator import AttrSpec
 from ci.model.trial import PipeTime, Refusal, Unwritten
 from ci.model.workload import TensorCase, Workload, WorkloadCase
-from ci.testing.scale_shift import OPERATOR
+from ci.testing.scale_shift import HOST, OPERATOR, WORKLOAD
 
 
 def case_of(*shapes: tuple[int, ...], dtype: str = "float32") -> WorkloadCase:
@@ -362,6 +364,36 @@ def test_given_integers_of_no_own_case_are_doubted_unless_the_host_side_reads_th
     operator = SimpleNamespace(attrs=(), inputs=(spec,))
     standard = cast(Standard, SimpleNamespace(workload=workload, operator=operator))
     assert doubtful(standard, "given value", given(value)) is doubted
+
+
+@pytest.mark.parametrize(
+    ("values", "rows", "doubted"),
+    [((5,), 10, False), ((5,), 3, True), ((4, 6), 3, True), ((3, 10), 7, True), ((7, 7), 3, False)],
+)
+def test_rows_that_given_counts_no_longer_add_up_to_are_doubted(
+    values: tuple[int, ...], rows: int, doubted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def given(rows: int) -> WorkloadCase:
+        counts = TensorCase(shape=(2,), dtype="int32", values=values)
+        one = case_of((rows, 3))
+        return one.model_copy(update={"inputs": (*one.inputs, counts)})
+
+    monkeypatch.setattr(ci.judge.check.doubts, "as_inferred", lambda *_: True)
+    workload = SimpleNamespace(golden="", cases=(given(10),))
+    operator = SimpleNamespace(attrs=(), inputs=(OPERATOR.inputs[0],) * 2)
+    standard = cast(Standard, SimpleNamespace(workload=workload, operator=operator))
+    assert doubtful(standard, "length", given(rows)) is doubted
+
+
+@pytest.mark.parametrize(("shape", "unread"), [("GetInputShape", True), ("GetOutputShape", False)])
+def test_a_host_side_that_reads_the_length_of_an_output_is_known(shape: str, unread: bool) -> None:
+    host = OPERATOR.read(HOST)
+    assert "context->GetInputShape(0)" in host
+    files = {HOST: host.replace("context->GetInputShape(0)", f"context->{shape}(0)")}
+    build = SimulatorBackend("910B4").build(OPERATOR, files, WORKLOAD)
+    references = SimpleNamespace(unmodified=build)
+    standard = SimpleNamespace(workload=WORKLOAD, operator=OPERATOR, references=references)
+    assert outputs_unread(cast(Standard, standard), WORKLOAD.cases[0]) is unread
 
 
 def test_the_shape_of_an_input_that_the_workload_leaves_out_without_one_is_guessed() -> None:

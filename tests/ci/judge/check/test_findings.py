@@ -204,6 +204,23 @@ def test_errors_of_memory_are_notes_where_the_outputs_length_is_a_guess() -> Non
     assert failing == {("memory_error", "own"), ("race", "own"), ("race", "long")}
 
 
+def test_what_is_read_does_not_hang_on_outputs_whose_length_the_host_side_does_not_read() -> None:
+    said = (
+        "copy_gm_to_ubuf reads global memory out of bounds: 124 bytes past the end of input 0.",
+        "vadd writes UB bytes 0x0..0xff, beyond the unified buffer.",
+        "copy_ubuf_to_gm writes global memory out of bounds: 4 bytes past the end of output 0.",
+        "copy_gm_to_ubuf reads global memory out of bounds: 8 bytes past the end of output 0.",
+        "The kernel leaves 4 bytes of output 0 unwritten.",
+    )
+    for unread, failing in ((set(), 0), ({"long"}, 2)):
+        findings = Findings(outputs_guessed={"long"}, outputs_unread=unread)
+        for line, sentence in enumerate(said, 1):
+            place = Place(case="long", file="op_kernel/a.cpp", line=line)
+            refusal = Refusal(place=place, sentence=sentence)
+            findings.failure(TrialFailure(Outcome.MEMORY_ERROR, refusal))
+        assert [one.place.line for one in findings.ordered() if one.fails] == [1, 2][:failing]
+
+
 def test_an_output_that_nobody_asks_for_is_a_note() -> None:
     place = Place(case="without", file="op_kernel/a.cpp", line=7)
     failure = TrialFailure(Outcome.MEMORY_ERROR, Refusal(place=place, sentence="It leaves one."))
