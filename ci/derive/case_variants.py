@@ -11,6 +11,7 @@ from ci.derive.accepted_cases import MOST_ELEMENTS, all_elements
 from ci.derive.host_queries import Asker, Taken
 from ci.judge.varied.axes import Axis, axes
 from ci.judge.varied.base import Known, elements
+from ci.judge.varied.related_lengths import counted_otherwise, lengths_part
 from ci.judge.varied.structure import in_other_dtypes
 from ci.judge.varied.values import Attributes
 from ci.model.operator import Operator
@@ -31,7 +32,14 @@ MOST_ATTRIBUTES = 12
 
 
 def grown(operator: Operator, case: WorkloadCase, asker: Asker) -> Iterator[WorkloadCase]:
-    """Cases of other sizes that the host tiling may take; names tell their shapes."""
+    """Cases of other sizes that the host tiling may take, with lengths that fit together as those
+    of the case do; names tell their shapes."""
+    for made in _resized(operator, case, asker):
+        if not (lengths_part([case], made) or counted_otherwise([case], made)):
+            yield made
+
+
+def _resized(operator: Operator, case: WorkloadCase, asker: Asker) -> Iterator[WorkloadCase]:
     known = _known(operator, case, asker)
     found = list(islice(axes(known, case), MOST_AXES))
     for size in SIZES:

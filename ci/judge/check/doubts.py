@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import chain, combinations, permutations
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,9 @@ from ci.judge.gate_subject import Standard
 from ci.judge.host_regimes import outputs_of
 from ci.judge.launch_record import Launched
 from ci.judge.reference import declared_outputs
-from ci.judge.varied.axes import times_as_long
 from ci.judge.varied.base import input_count, tensors
 from ci.judge.varied.lengths import Empty
+from ci.judge.varied.related_lengths import counted_otherwise, lengths_part, parted_pairs
 from ci.judge.varied.values import Exact, Ranges
 from ci.model.dtypes import BY_NAME
 from ci.model.errors import InputError, TrialFailure
@@ -48,7 +48,7 @@ def doubtful(standard: Standard, family: str, case: WorkloadCase) -> bool:
         return True
     if any(_agreeing(standard.workload.cases, case)) or _points_elsewhere(standard, case):
         return True
-    if _counted_otherwise(standard.workload.cases, case):
+    if counted_otherwise(standard.workload.cases, case):
         return True
     own = [_deciding(standard, known) for known in standard.workload.cases]
     return _deciding(standard, case) not in own and as_inferred(standard, case) is None
@@ -191,65 +191,10 @@ def _points_elsewhere(standard: Standard, case: WorkloadCase) -> bool:
     return False
 
 
-def _counted_otherwise(own: Sequence[WorkloadCase], case: WorkloadCase) -> bool:
-    """Whether given integers of one input add up to a length of another one in all own cases and
-    not in this one: the rows of each batch or group. The last of several may be the whole, too."""
-    for number in _given(case):
-        alike = [one for one in own if input_count(one) == input_count(case)]
-        known = [one for one in alike if number in _given(one)]
-        for whole in (_sum_of, _last_of):
-            said = [whole(_given(one)[number]) for one in known]
-            now = whole(_given(case)[number])
-            if not said or now is None or any(n is None or n < 2 for n in said):
-                continue
-            places = {
-                place
-                for place in _lengths_by_number(case)
-                if place[0] != number
-                and all(
-                    _lengths_by_number(one).get(place) == n
-                    for one, n in zip(known, said, strict=True)
-                )
-            }
-            if places and all(_lengths_by_number(case)[place] != now for place in places):
-                return True
-    return False
-
-
-def _sum_of(one: TensorCase) -> int | None:
-    """What the given integers of a tensor add up to."""
-    given = _integers(one)
-    return sum(given) * (1 if one.each_given else math.prod(one.shape)) if given else None
-
-
-def _last_of(one: TensorCase) -> int | None:
-    """The last of several integers that are given."""
-    given = _integers(one)
-    return given[-1] if len(given) > 1 else None
-
-
-def _integers(one: TensorCase) -> list[int]:
-    """The integers that are given for a tensor, one where it is for all of its elements."""
-    return [value for value in one.values or () if isinstance(value, int)]
-
-
-def _lengths_by_number(case: WorkloadCase) -> dict[tuple[int, int], int]:
-    """The lengths of each input that is there, by its number and the dimension."""
-    return {(n, d): length for n, t in _given(case).items() for d, length in enumerate(t.shape)}
-
-
-def lengths_part(own: Sequence[WorkloadCase], case: WorkloadCase) -> bool:
-    """Whether two inputs differ in a dimension, counted from the last one, in which they are equal
-    in every one of the `own` cases whose inputs have as many dimensions, or one of which was a
-    single element; or in dimensions at two places, where nothing at the one's own place is as long
-    as it; or one is no longer as many times as long as the other."""
-    return any(_parted(own, case)) or _parted_across(own, case) or _parted_multiples(own, case)
-
-
 def only_repeated(standard: Standard, case: WorkloadCase) -> bool:
     """Whether inputs differ in what is equal in all own cases, and the golden function takes them
     because it repeats one along the other: its outputs are the same where that is written out."""
-    pairs = [*_parted(standard.workload.cases, case)]
+    pairs = [*parted_pairs(standard.workload.cases, case)]
     if not pairs:
         return False
     references = standard.references
@@ -352,75 +297,6 @@ def _lengths(case: WorkloadCase) -> dict[tuple[int, int], int]:
 def _same_bytes(one: Tensors, other: Tensors) -> bool:
     same = zip(arrays(one), arrays(other), strict=True)
     return all(a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in same)
-
-
-def _parted(own: Sequence[WorkloadCase], case: WorkloadCase) -> Iterator[tuple[int, int]]:
-    """The pairs of inputs that differ in what is equal in the own cases that have both, or of which
-    one is a single element in all of these, and then neither that nor as long as the other."""
-    inputs = _given(case)
-    for a, b in combinations(inputs, 2):
-        alike = _alike(own, case, a, b)
-        for d in range(1, min(len(inputs[a].shape), len(inputs[b].shape)) + 1):
-            equal = all(known[a].shape[-d] == known[b].shape[-d] for known in alike)
-            single = any(
-                inputs[n].shape[-d] != 1 and all(math.prod(known[n].shape) == 1 for known in alike)
-                for n in (a, b)
-            )
-            if alike and inputs[a].shape[-d] != inputs[b].shape[-d] and (equal or single):
-                yield a, b
-                break
-
-
-def _parted_across(own: Sequence[WorkloadCase], case: WorkloadCase) -> bool:
-    """Whether an input has another length than what alone is as long in another input of every own
-    case, at another place: a scale for each channel, say, which is not the last dimension."""
-    inputs = _given(case)
-    for a, b in permutations(inputs, 2):
-        alike = _alike(own, case, a, b)
-        if not alike:
-            continue
-        here, there = (
-            {d: [known[n].shape[d] for known in alike] for d in range(-len(inputs[n].shape), 0)}
-            for n in (a, b)
-        )
-        free = [e for e, other in there.items() if here.get(e) != other]
-        for d, known in here.items():
-            partners = [e for e in free if there[e] == known]
-            apart = all(inputs[b].shape[e] != inputs[a].shape[d] for e in partners)
-            if partners and there.get(d) != known and max(known) > 1 and apart:
-                return True
-    return False
-
-
-def _parted_multiples(own: Sequence[WorkloadCase], case: WorkloadCase) -> bool:
-    """Whether an input has 2 to 4 times the length of another one in a dimension of every own case,
-    all others being equal, and not in this one."""
-    inputs = _given(case)
-    for a, b in permutations(inputs, 2):
-        alike = _alike(own, case, a, b)
-        times = {times_as_long(known[a].shape, known[b].shape) for known in alike}
-        if len(times) == 1 and (only := times.pop()) is not None:
-            d, many = only
-            if inputs[b].shape[d] != inputs[a].shape[d] * many:
-                return True
-    return False
-
-
-def _given(case: WorkloadCase) -> dict[int, TensorCase]:
-    """Its inputs that are there, by number."""
-    inputs = enumerate(tensors(case)[: input_count(case)])
-    return {number: one for number, one in inputs if one.present}
-
-
-def _alike(
-    own: Sequence[WorkloadCase], case: WorkloadCase, a: int, b: int
-) -> list[dict[int, TensorCase]]:
-    """The inputs of the own cases that have both, of as many dimensions, and lists as long; none
-    where a value is given for each element of one."""
-    ranks = [len(_given(case)[n].shape) for n in (a, b)]
-    known = [_given(one) for one in own if input_count(one) == input_count(case)]
-    both = [one for one in known if [len(one[n].shape) for n in (a, b) if n in one] == ranks]
-    return [one for one in both if not (one[a].each_given or one[b].each_given)]
 
 
 def _whole(one: TensorCase) -> bool:

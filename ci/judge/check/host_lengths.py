@@ -15,11 +15,11 @@ from typing import Final
 import numpy as np
 
 from ci.backend.tiled import TiledBuild
-from ci.judge.check.doubts import lengths_part
 from ci.judge.gate_subject import Standard
 from ci.judge.varied.axes import untried_axes
 from ci.judge.varied.base import Known, elements
 from ci.judge.varied.knobs import attribute_knobs
+from ci.judge.varied.related_lengths import lengths_part
 from ci.judge.varied_sweep import known_of
 from ci.model.workload import TensorCase, Workload, WorkloadCase
 from ci.source.inputs import draw_inputs
