@@ -141,7 +141,7 @@ class Findings:
     outputs_guessed: set[str] = field(default_factory=set)
     """Cases of which nothing says how long the outputs are: errors of memory are notes."""
     outputs_unread: set[str] = field(default_factory=set)
-    """Those of them whose tiling is the same for longer outputs: what the kernel reads, and its
+    """Cases of these whose tiling is the same for longer outputs: what the kernel reads, and its
     accesses to UB, are the same, too."""
     steady: set[str] = field(default_factory=set)
     """Cases whose outputs do not hang on what nothing has written."""
